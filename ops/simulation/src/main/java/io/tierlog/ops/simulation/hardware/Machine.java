@@ -22,6 +22,7 @@ import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.PeerReadReason;
+import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.event.Event;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -40,6 +41,19 @@ public final class Machine implements DeviceCopies, StoreTransfers {
     @FunctionalInterface
     public interface Fate {
         @Nullable OperationReason of(int position);
+
+        /** When a block of unknown outcome moves all the same. Blocks of the device move at once. */
+        default Moves unknown(int position) {
+            return Moves.NEVER;
+        }
+    }
+
+    /** When a block of unknown outcome moves: the agent never learns it. */
+    public enum Moves {
+        AT_ONCE,
+        /** When the unit is settled, or its process dies. */
+        LATER,
+        NEVER
     }
 
     /** All blocks move. */
@@ -56,6 +70,7 @@ public final class Machine implements DeviceCopies, StoreTransfers {
     private final int[] hostReaders;
     private final int[] hostWriters;
     private final PageBook book;
+    private final ClaimBook claims;
     private final Map<DiskKey, Integer> diskWriters = new LinkedHashMap<>();
     private final List<Unit> units = new ArrayList<>();
     /** Units that ended without saying how: what they touch is not idle before they are settled. */
@@ -74,11 +89,13 @@ public final class Machine implements DeviceCopies, StoreTransfers {
         hostReaders = new int[pages];
         hostWriters = new int[pages];
         book = new PageBook(parts.node, hostPages);
+        claims = new ClaimBook(parts.node, pages);
     }
 
     /** The agent emits an event, which reaches the log later, or never. */
     public void said(Event event) {
         book.said(event);
+        claims.said(event);
     }
 
     /** The agent takes its next step: what it queues from here on belongs together. */
@@ -322,6 +339,9 @@ public final class Machine implements DeviceCopies, StoreTransfers {
         if (by > 0 && write && page < hostPages) { // the agent reports its own pages to no other process
             book.written(page);
         }
+        if (by > 0 && write) {
+            claims.written(page);
+        }
         if (write) {
             hostWriters[page] += by;
         } else {
@@ -374,9 +394,11 @@ public final class Machine implements DeviceCopies, StoreTransfers {
         }
         List<UnitResult> results = new ArrayList<>(unit.size());
         for (int i = 0; i < unit.size(); i++) {
-            results.add(result(unit, i, fate.of(i)));
+            results.add(ended(unit, i, fate));
         }
-        if (results.stream().anyMatch(result -> result.status() == BlockStatus.UNKNOWN)) {
+        // A drop of unknown outcome is repeated, and it names a generation: nothing waits for it.
+        if (unit.kind != Unit.Kind.DISK_DROP && results.stream().anyMatch(result -> result.status() == BlockStatus.UNKNOWN)) {
+            unit.fate = fate;
             doubtful.add(unit);
         } else {
             release(unit);
@@ -385,6 +407,25 @@ public final class Machine implements DeviceCopies, StoreTransfers {
             }
         }
         return input(unit, results);
+    }
+
+    private UnitResult ended(Unit unit, int position, Fate fate) {
+        OperationReason failure = fate.of(position);
+        UnitResult result;
+        if (failure == OperationReason.UNKNOWN && !unit.kind.ofDevice()) {
+            if (fate.unknown(position) == Moves.AT_ONCE) {
+                result(unit, position, null);
+            }
+            result = failed(failure);
+        } else {
+            result = result(unit, position, failure);
+        }
+        if (unit.kind == Unit.Kind.STORE_WRITE) {
+            claims.answered(Tier.STORE, unit.namespace, unit.objects.get(position).key(), result);
+        } else if (unit.kind == Unit.Kind.DISK_WRITE) {
+            claims.answered(Tier.DISK, unit.namespace, unit.writes.get(position).key(), result);
+        }
+        return result;
     }
 
     private void release(Unit unit) {
@@ -398,14 +439,24 @@ public final class Machine implements DeviceCopies, StoreTransfers {
         return doubtful;
     }
 
-    /** What the agent receives for a doubtful unit that is idle now: none of it arrived. */
+    /** What the agent receives for a doubtful unit that is idle now: what was to move late has moved, and none of it counts any more. */
     public AgentInput settle(Unit unit) {
-        release(unit);
         List<UnitResult> results = new ArrayList<>();
+        OperationReason why = unit.kind.ofDevice() ? OperationReason.DEVICE_FAULT : OperationReason.IO;
+        moveLate(unit);
+        release(unit);
         for (int i = 0; i < unit.size(); i++) {
-            results.add(new UnitResult(BlockStatus.FAILED, OperationReason.DEVICE_FAULT, 0));
+            results.add(failed(why));
         }
         return input(unit, results);
+    }
+
+    private void moveLate(Unit unit) {
+        for (int i = 0; i < unit.size() && !unit.kind.ofDevice(); i++) {
+            if (unit.fate.of(i) == OperationReason.UNKNOWN && unit.fate.unknown(i) == Moves.LATER) {
+                result(unit, i, null);
+            }
+        }
     }
 
     private static AgentInput input(Unit unit, List<UnitResult> results) {
@@ -473,7 +524,10 @@ public final class Machine implements DeviceCopies, StoreTransfers {
     }
 
     private UnitResult landed(String namespace, Bytes key, int page, Medium.Answer answer) {
-        if (answer.bytes() != null) {
+        if (answer.misread() != null && answer.bytes() != null) {
+            System.arraycopy(answer.bytes(), 0, host[page], 0, host[page].length);
+            claims.misread(page, "block " + key + " of " + namespace + ": the disk returned " + answer.misread());
+        } else if (answer.bytes() != null) {
             System.arraycopy(answer.bytes(), 0, host[page], 0, host[page].length);
             boolean right = parts.oracle.isRight(namespace, key, host[page]);
             parts.tally.checked(right, right ? "" : "block " + key + " of " + namespace + " read into host page " + page + " of " + parts.node);
@@ -483,6 +537,7 @@ public final class Machine implements DeviceCopies, StoreTransfers {
 
     /** What goes out under a key must be what belongs there; a page that has rotted is found by its checksum and does not go. */
     private UnitResult sent(String namespace, int page, Block block, Medium to, int crc32c) {
+        claims.used(page);
         Medium.Answer answer = to.write(namespace, block, crc32c, host[page]);
         if (answer.status() == BlockStatus.ARRIVED) {
             boolean right = parts.oracle.isRight(namespace, block.key(), host[page]);
@@ -503,7 +558,10 @@ public final class Machine implements DeviceCopies, StoreTransfers {
 
     /** The process dies: what is under way stops where it is; a write to the disk has come down or not, as {@code fate} says. */
     public void die(Fate fate) {
-        List.copyOf(doubtful).forEach(this::release);
+        List.copyOf(doubtful).forEach(unit -> {
+            moveLate(unit);
+            release(unit);
+        });
         for (Unit unit : List.copyOf(units)) {
             if (unit.kind == Unit.Kind.DISK_WRITE) {
                 end(unit, fate);

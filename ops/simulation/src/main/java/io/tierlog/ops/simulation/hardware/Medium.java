@@ -12,6 +12,7 @@ import java.util.Arrays;
 import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.SequencedMap;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +30,14 @@ public final class Medium {
         TORN,
         /** The bytes of another block are kept. */
         MISDIRECTED
+    }
+
+    /** What a read returns instead of the block, whole and with a checksum that fits. */
+    public enum Misread {
+        /** The bytes of another block. */
+        ANOTHER,
+        /** The placement before. */
+        OLDER
     }
 
     /** One block that is held. */
@@ -75,9 +84,10 @@ public final class Medium {
 
     /** What became of one block: the status, the reason, checksum and generation, and the bytes of a read that was verified. */
     @SuppressWarnings("ArrayRecordComponent") // Handed on at once, never compared.
-    record Answer(BlockStatus status, OperationReason reason, int crc32c, long generation, byte @Nullable [] bytes) {
+    record Answer(
+            BlockStatus status, OperationReason reason, int crc32c, long generation, byte @Nullable [] bytes, @Nullable Misread misread) {
         static Answer failed(OperationReason why) {
-            return new Answer(BlockStatus.FAILED, why, 0, 0, null);
+            return new Answer(BlockStatus.FAILED, why, 0, 0, null, null);
         }
     }
 
@@ -86,11 +96,15 @@ public final class Medium {
     /** A lie that waits for its write, and the listener of its execution. */
     private record Pending(Lie lie, Runnable told) {}
 
+    /** A misread that waits for its read, and the listener of its execution. */
+    private record PendingRead(Misread misread, Runnable told) {}
+
     private static final int MOST_LIES = 4;
 
     private final int capacity;
     private final SequencedMap<Name, Held> held = new LinkedHashMap<>();
     private final Deque<Pending> lies = new ArrayDeque<>();
+    private final Deque<PendingRead> misreads = new ArrayDeque<>();
     private boolean full;
     private boolean reachable = true;
     private long generations;
@@ -134,9 +148,20 @@ public final class Medium {
         return lies.size() < MOST_LIES && lies.add(new Pending(lie, told));
     }
 
-    /** No more lies. */
+    /**
+     * The next read of a block that serves, which no other misread waits for, returns something else.
+     *
+     * @param told runs when that read comes, if one does
+     * @return false when {@value #MOST_LIES} wait already, and this one is dropped
+     */
+    public boolean misread(Misread misread, Runnable told) {
+        return misreads.size() < MOST_LIES && misreads.add(new PendingRead(misread, told));
+    }
+
+    /** No more lies and misreads. */
     public void honest() {
         lies.clear();
+        misreads.clear();
     }
 
     /** Number of blocks. */
@@ -200,7 +225,7 @@ public final class Medium {
         Name name = new Name(namespace, block.key());
         Held there = held.get(name);
         if (there != null) {
-            return new Answer(BlockStatus.ALREADY_THERE, OperationReason.COMPLETED, there.crc32c, there.generation, null);
+            return new Answer(BlockStatus.ALREADY_THERE, OperationReason.COMPLETED, there.crc32c, there.generation, null, null);
         }
         if (full || held.size() >= capacity) {
             return Answer.failed(OperationReason.NO_ROOM);
@@ -220,7 +245,7 @@ public final class Medium {
         if (pending != null) {
             pending.told.run();
         }
-        return new Answer(BlockStatus.ARRIVED, OperationReason.COMPLETED, crc32c, generation, null);
+        return new Answer(BlockStatus.ARRIVED, OperationReason.COMPLETED, crc32c, generation, null, null);
     }
 
     /** Reads and verifies; {@code generation} 0 stands for any. A copy that is not what it should be is held no longer. */
@@ -240,7 +265,25 @@ public final class Medium {
             held.remove(name);
             return Answer.failed(OperationReason.CHECKSUM);
         }
-        return new Answer(BlockStatus.ARRIVED, OperationReason.COMPLETED, there.crc32c, there.generation, there.bytes);
+        Answer other = misread(name, there);
+        return other == null
+                ? new Answer(BlockStatus.ARRIVED, OperationReason.COMPLETED, there.crc32c, there.generation, there.bytes, null)
+                : other;
+    }
+
+    private @Nullable Answer misread(Name name, Held there) {
+        PendingRead pending = misreads.peek();
+        boolean older = pending != null && pending.misread == Misread.OLDER;
+        Held returned = older ? there : held.entrySet().stream()
+                .filter(one -> !one.getKey().equals(name)).map(Map.Entry::getValue)
+                .filter(one -> crc(one.bytes) == one.crc32c && one.crc32c != there.crc32c).findFirst().orElse(null);
+        if (pending == null || returned == null) {
+            return null;
+        }
+        misreads.remove();
+        pending.told.run();
+        long generation = older ? there.generation - 1 : there.generation;
+        return new Answer(BlockStatus.ARRIVED, OperationReason.COMPLETED, returned.crc32c, generation, returned.bytes, pending.misread);
     }
 
     Answer drop(String namespace, Bytes key, long generation) {
@@ -256,7 +299,7 @@ public final class Medium {
             return Answer.failed(OperationReason.STALE_GENERATION);
         }
         held.remove(name);
-        return new Answer(BlockStatus.GONE, OperationReason.COMPLETED, 0, there.generation, null);
+        return new Answer(BlockStatus.GONE, OperationReason.COMPLETED, 0, there.generation, null, null);
     }
 
     static int crc(byte[] bytes) {

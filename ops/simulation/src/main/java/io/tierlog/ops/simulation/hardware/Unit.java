@@ -58,6 +58,8 @@ public final class Unit {
     private int firstIndex;
     /** Parts that the device has copied. */
     int copied;
+    /** How a unit of unknown outcome has ended. */
+    Machine.Fate fate = Machine.WELL;
     /** Why a block of a device unit has failed, by position. */
     final @Nullable OperationReason[] failures;
 

@@ -4,6 +4,8 @@ package io.tierlog.ops.simulation.scenario;
 import io.tierlog.controller.core.invariant.LogInvariants;
 import io.tierlog.controller.core.invariant.TableInvariants;
 import io.tierlog.controller.core.invariant.Violation;
+import io.tierlog.ops.simulation.oracle.InputOracle;
+import io.tierlog.ops.simulation.oracle.TimerOracle;
 import io.tierlog.ops.simulation.world.AgentProcess;
 import io.tierlog.ops.simulation.world.SimController;
 import io.tierlog.ops.simulation.world.World;
@@ -16,7 +18,15 @@ import java.util.List;
 final class Checks implements World.Watcher {
     private final List<Violation> found = new ArrayList<>();
     private final LogInvariants log = new LogInvariants(found::add);
+    private final InputOracle effect;
     private boolean lossy;
+
+    Checks(World world) {
+        this.effect = new InputOracle(world.log());
+        world.watch(effect);
+        world.watch(new TimerOracle(world));
+        world.watch(this);
+    }
 
     /** The scenario has the log lose an event, which no log does: from here on the log by itself tells nothing of pages. */
     void logHasLost() {
@@ -64,6 +74,7 @@ final class Checks implements World.Watcher {
     /** What holds at the end, when everything is committed. */
     void end(World world) {
         now(world);
+        effect.end();
         if (!lossy) {
             log.atEnd(false);
             complain();

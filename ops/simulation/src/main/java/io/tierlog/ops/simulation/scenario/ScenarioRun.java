@@ -43,7 +43,7 @@ final class ScenarioRun {
     private final OperationBook operations;
     private final FactBook facts = new FactBook();
     private final MigrationView migrations;
-    private final Checks checks = new Checks();
+    private final Checks checks;
     private final ProbeBook probes = new ProbeBook();
     private final DirectoryModel directory;
     private final View view;
@@ -66,7 +66,7 @@ final class ScenarioRun {
         world.watch(operations);
         world.watch(facts);
         world.watch(migrations);
-        world.watch(checks);
+        this.checks = new Checks(world);
         world.watch(view);
         world.watch(directory);
         world.watch(probes);

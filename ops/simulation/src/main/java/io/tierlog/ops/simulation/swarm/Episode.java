@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.simulation.swarm;
 
+import io.tierlog.ops.simulation.oracle.InputOracle;
+import io.tierlog.ops.simulation.oracle.TimerOracle;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.OperationKind;
 import java.util.ArrayList;
@@ -51,6 +53,7 @@ final class Episode {
     private final Operators operators;
     private final MigrationOracle migrations;
     private final FetchTally fetches = new FetchTally();
+    private final InputOracle effect;
     private final int inputs;
 
     private Episode(Choices choices, Set<FaultKind> allowed, boolean tracing) {
@@ -67,6 +70,9 @@ final class Episode {
         world.watch(checks);
         world.watch(migrations);
         world.watch(fetches);
+        effect = new InputOracle(world.log());
+        world.watch(effect);
+        world.watch(new TimerOracle(world));
     }
 
     /** Runs one. Whatever is thrown in it, an Error too, is its failure: an episode that did not come to its end is not clean. */
@@ -107,6 +113,7 @@ final class Episode {
         rest.come(workload.recent());
         requireRightContent();
         rest.check();
+        effect.end();
     }
 
     private void requireRightContent() {

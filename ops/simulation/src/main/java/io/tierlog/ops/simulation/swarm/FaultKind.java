@@ -34,6 +34,8 @@ public enum FaultKind {
     COPY_FAILED(5, "blocks of a copy from or to the device fail"),
     OUTCOME_UNKNOWN(3, "the outcome of blocks of a copy from or to the device is unknown until much later"),
     BOUNCE_OUTCOME_UNKNOWN(3, "the same of a copy that goes past the host, through a page of the agent's own"),
+    DISK_OUTCOME_UNKNOWN(3, "the outcome of reads or writes of the disk is unknown until much later; the bytes move at once, then, or never"),
+    STORE_OUTCOME_UNKNOWN(3, "the same of reads and writes of the store"),
     RANK_FAILED(4, "one rank fails its part of a copy"),
     DEVICE_GATED(3, "copies of the device stand still for long"),
     COMPLETION_REPEATED(5, "a completion of a transfer is repeated"),
@@ -44,6 +46,8 @@ public enum FaultKind {
     DISK_WRITE_LOST(3, "the disk reports a write that it has not done"),
     DISK_WRITE_TORN(3, "the disk has written half of a block"),
     DISK_WRITE_MISDIRECTED(3, "the disk has written the bytes of another block"),
+    DISK_READ_WRONG(3, "the disk returns the bytes of another block, with their checksum"),
+    DISK_READ_OLD(3, "the disk returns a placement of a generation before"),
     DISK_BIT_FLIPPED(3, "a bit on the disk flips"),
     DISK_BLOCK_LOST(3, "a block on the disk is gone"),
     DISK_LOST(1, "an agent dies and its disk comes back empty"),
@@ -95,14 +99,15 @@ public enum FaultKind {
         return Arrays.stream(values()).filter(kind -> kind.label().equals(label)).findFirst();
     }
 
-    /** True for what waits for a write, and happens when one comes. */
-    boolean ofWrites() {
-        return List.of(AGENT_CRASH_TORN, DISK_WRITE_LOST, DISK_WRITE_TORN, DISK_WRITE_MISDIRECTED, STORE_WRITE_TORN).contains(this);
+    /** True for what waits for a write or a read, and happens when one comes. */
+    boolean waits() {
+        return List.of(AGENT_CRASH_TORN, DISK_WRITE_LOST, DISK_WRITE_TORN, DISK_WRITE_MISDIRECTED, STORE_WRITE_TORN, DISK_READ_WRONG,
+                DISK_READ_OLD).contains(this);
     }
 
     /** True for what happens to a unit of work at its end, and not by itself. */
     boolean ofUnits() {
-        return List.of(COPY_FAILED, OUTCOME_UNKNOWN, BOUNCE_OUTCOME_UNKNOWN, RANK_FAILED, DISK_FAILED, STORE_FAILED, PEER_FAILED, PEER_WRONG)
-                .contains(this);
+        return List.of(COPY_FAILED, OUTCOME_UNKNOWN, BOUNCE_OUTCOME_UNKNOWN, DISK_OUTCOME_UNKNOWN, STORE_OUTCOME_UNKNOWN, RANK_FAILED,
+                DISK_FAILED, STORE_FAILED, PEER_FAILED, PEER_WRONG).contains(this);
     }
 }

@@ -40,14 +40,14 @@ final class Faults {
         this.lots = stage.plan.lots();
     }
 
-    /** One of the kinds that the episode has happens, if it can. What waits for a write is counted when the write comes. */
+    /** One of the kinds that the episode has happens, if it can. What waits for a write or a read is counted when that comes. */
     boolean strike() {
         if (lots.isEmpty()) {
             return false;
         }
         FaultKind kind = choices.pick(lots);
         boolean struck = strike(kind);
-        if (struck && !kind.ofWrites()) {
+        if (struck && !kind.waits()) {
             stage.count(kind);
         }
         return struck;
@@ -80,13 +80,16 @@ final class Faults {
             case DISK_WRITE_LOST -> onDisk(node -> lie(node.disk(), Medium.Lie.LOST, kind));
             case DISK_WRITE_TORN -> onDisk(node -> lie(node.disk(), Medium.Lie.TORN, kind));
             case DISK_WRITE_MISDIRECTED -> onDisk(node -> lie(node.disk(), Medium.Lie.MISDIRECTED, kind));
+            case DISK_READ_WRONG -> onDisk(node -> misread(node.disk(), Medium.Misread.ANOTHER, kind));
+            case DISK_READ_OLD -> onDisk(node -> misread(node.disk(), Medium.Misread.OLDER, kind));
             case STORE_WRITE_TORN -> lie(world.store(), Medium.Lie.TORN, kind);
             case DISK_BIT_FLIPPED, DISK_BLOCK_LOST -> onDisk(node -> node.disk().spoil(choices.next(64), kind == FaultKind.DISK_BLOCK_LOST));
             case STORE_BIT_FLIPPED, STORE_OBJECT_LOST -> world.store().spoil(choices.next(256), kind == FaultKind.STORE_OBJECT_LOST);
             case STORE_UNREACHABLE -> unreachable();
             case TICKS_AHEAD, TICKS_STAND, TICKS_BACK, AGENT_CLOCK_AHEAD, MONOTONIC_JUMP -> disturbClocks(kind);
             case POLICY_CHANGED, POLICY_INVALID, POLICY_STALE -> disturbPolicy(kind);
-            case COPY_FAILED, OUTCOME_UNKNOWN, BOUNCE_OUTCOME_UNKNOWN, RANK_FAILED, DISK_FAILED, STORE_FAILED, PEER_FAILED, PEER_WRONG ->
+            case COPY_FAILED, OUTCOME_UNKNOWN, BOUNCE_OUTCOME_UNKNOWN, DISK_OUTCOME_UNKNOWN, STORE_OUTCOME_UNKNOWN, RANK_FAILED, DISK_FAILED,
+                    STORE_FAILED, PEER_FAILED, PEER_WRONG ->
                 false; // with the end of a unit
         };
     }
@@ -312,6 +315,10 @@ final class Faults {
         return medium.lie(lie, () -> stage.count(kind));
     }
 
+    private boolean misread(Medium medium, Medium.Misread misread, FaultKind kind) {
+        return medium.misread(misread, () -> stage.count(kind));
+    }
+
     private boolean unreachable() {
         if (!world.store().well()) {
             return false;
@@ -339,17 +346,39 @@ final class Faults {
         if (unit.kind() == Unit.Kind.PROBE || unit.kind() == Unit.Kind.FIND || choices.next(1_000) < 1_000 - stage.plan.unitsPerMille()) {
             return Machine.WELL;
         }
-        FaultKind unknown = FaultKind.OUTCOME_UNKNOWN;
-        FaultKind kind = own == FaultKind.COPY_FAILED && choices.next(3) == 2 ? unknown : own;
+        FaultKind unknown = switch (own) {
+            case COPY_FAILED -> FaultKind.OUTCOME_UNKNOWN;
+            case DISK_FAILED -> unit.kind() == Unit.Kind.DISK_DROP ? own : FaultKind.DISK_OUTCOME_UNKNOWN;
+            default -> FaultKind.STORE_OUTCOME_UNKNOWN;
+        };
+        FaultKind kind = choices.next(3) == 2 ? unknown : own;
         if (!stage.plan.has(kind)) {
             return Machine.WELL;
         }
         stage.count(kind);
-        // The outcome of a unit whose stream did not answer is unknown.
-        int well = kind == unknown ? 0 : choices.next(unit.size());
-        OperationReason io = own == FaultKind.COPY_FAILED ? OperationReason.DEVICE_FAULT : OperationReason.IO;
-        OperationReason why = kind == own ? io : OperationReason.UNKNOWN;
+        if (kind != own) {
+            return unknown(unit);
+        }
+        int well = choices.next(unit.size());
+        OperationReason why = own == FaultKind.COPY_FAILED ? OperationReason.DEVICE_FAULT : OperationReason.IO;
         return position -> position < well ? null : why;
+    }
+
+    /** The outcome of a whole unit is unknown, since its port did not answer; what moves all the same are its first blocks. */
+    private Machine.Fate unknown(Unit unit) {
+        int moved = choices.next(unit.size() + 1);
+        Machine.Moves when = choices.pick(List.of(Machine.Moves.AT_ONCE, Machine.Moves.LATER));
+        return new Machine.Fate() {
+            @Override
+            public OperationReason of(int position) {
+                return OperationReason.UNKNOWN;
+            }
+
+            @Override
+            public Machine.Moves unknown(int position) {
+                return position < moved ? when : Machine.Moves.NEVER;
+            }
+        };
     }
 
     /** Reads from other nodes are few, so they meet their faults more often. */
@@ -416,7 +445,10 @@ final class Faults {
         switch (kind) {
             case POLICY_CHANGED -> world.requestPolicy(EpisodeSettings.policy(choices, world.oracle().blockBytes()), version);
             case POLICY_INVALID -> world.requestPolicy(EpisodeSettings.invalid(choices), version);
-            default -> world.requestPolicy(EpisodeSettings.policy(choices, world.oracle().blockBytes()), version + 1);
+            default -> {
+                long other = version + choices.pick(List.of(-1, -1, -3, 1));
+                world.requestPolicy(EpisodeSettings.policy(choices, world.oracle().blockBytes()), Math.max(0, other == version ? 1 : other));
+            }
         }
         return true;
     }

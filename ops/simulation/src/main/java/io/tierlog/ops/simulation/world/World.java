@@ -331,6 +331,11 @@ public final class World {
         limits = other;
     }
 
+    /** The controller's bounds. */
+    public Limits limits() {
+        return limits;
+    }
+
     /** The instance dies: its transaction with it. */
     public void killController() {
         controller = null;

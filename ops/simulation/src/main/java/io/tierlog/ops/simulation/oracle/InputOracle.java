@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.simulation.oracle;
+
+import io.tierlog.controller.core.invariant.LogInvariants;
+import io.tierlog.controller.core.policy.Policies;
+import io.tierlog.ops.simulation.world.SimLog;
+import io.tierlog.ops.simulation.world.World;
+import io.tierlog.schemas.AppliedInput;
+import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.Policy;
+import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.RemovalReason;
+import io.tierlog.schemas.command.Command;
+import io.tierlog.schemas.decision.AgentAccepted;
+import io.tierlog.schemas.decision.AgentRefused;
+import io.tierlog.schemas.decision.Fact;
+import io.tierlog.schemas.decision.InputRefused;
+import io.tierlog.schemas.decision.NodeEnded;
+import io.tierlog.schemas.decision.PolicyAdopted;
+import io.tierlog.schemas.decision.PolicyRefused;
+import io.tierlog.schemas.decision.PolicyVersioned;
+import io.tierlog.schemas.decision.TimeAdvanced;
+import io.tierlog.schemas.event.AgentEvent;
+import io.tierlog.schemas.event.AgentHeartbeat;
+import io.tierlog.schemas.event.AgentRegistering;
+import io.tierlog.schemas.event.AgentStopping;
+import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.PolicyChangeRequested;
+import io.tierlog.schemas.event.PolicyPublished;
+import io.tierlog.schemas.event.Tick;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which inputs apply and which are refused, from the committed decisions: each event of an agent once, in the epoch of its process, by the process
+ * that is registered; each policy on the version that it was built on; a silent node ends at the very tick. For one thread.
+ */
+public final class InputOracle implements World.Watcher {
+    /** The current process of a node, or the last one. */
+    private static final class Life {
+        String process = "";
+        long incarnation;
+        boolean alive;
+        long lastSequence;
+        long lastTick;
+    }
+
+    private static final class Partition {
+        final Map<String, Life> nodes = new LinkedHashMap<>();
+        final List<Fact> facts = new ArrayList<>();
+        long cause = -1;
+        long ticks;
+        long timeMs;
+        long policyVersion;
+        Policy policy = Policies.INITIAL;
+    }
+
+    private final SimLog log;
+    private final Map<Integer, Partition> partitions = new LinkedHashMap<>();
+    private long lastPolicy;
+
+    /** Reads events from {@code log}; decisions come as they are committed. */
+    public InputOracle(SimLog log) {
+        this.log = log;
+    }
+
+    @Override
+    public void committed(int partition, long offset, Fact fact) {
+        Partition of = partitions.computeIfAbsent(partition, any -> new Partition());
+        long cause = LogInvariants.causeOffset(fact);
+        if (cause != of.cause) {
+            judge(partition, of);
+            of.cause = cause;
+        }
+        of.facts.add(fact);
+    }
+
+    /** Judges what the last commit has left open. */
+    public void end() {
+        partitions.forEach(this::judge);
+    }
+
+    private void judge(int partition, Partition of) {
+        if (of.cause >= 0 && !of.facts.isEmpty()) {
+            Event event = log.events(partition).get((int) of.cause);
+            switch (event) {
+                case Tick e -> tick(of, e);
+                case PolicyChangeRequested e -> policy(of, e);
+                case PolicyPublished e -> published(of, e);
+                case AgentRegistering e -> registering(of, e);
+                case AgentEvent e -> agent(of, e);
+                default -> {}
+            }
+            of.facts.forEach(fact -> follow(of, fact));
+            of.facts.clear();
+        }
+    }
+
+    private static void follow(Partition of, Fact fact) {
+        Envelope envelope = fact.envelope();
+        Life life = of.nodes.get(envelope.aggregate());
+        if (fact instanceof AgentAccepted f) {
+            life = of.nodes.computeIfAbsent(envelope.aggregate(), any -> new Life());
+            life.process = f.processId();
+            life.incarnation = f.newIncarnation();
+            life.alive = true;
+        } else if (fact instanceof NodeEnded && life != null) {
+            life.alive = false;
+        } else if (fact instanceof TimeAdvanced f) {
+            of.ticks = f.ticks();
+            of.timeMs = f.logTimeMs();
+        } else if (fact instanceof PolicyAdopted f) {
+            of.policy = f.policy();
+            of.policyVersion = f.version();
+        }
+        AppliedInput taken = envelope.taken();
+        if (taken != null && life != null) {
+            life.lastSequence = taken.sequence();
+            life.lastTick = of.ticks;
+        }
+    }
+
+    private static <F extends Fact> @Nullable F first(Partition of, Class<F> type) {
+        return of.facts.stream().filter(type::isInstance).map(type::cast).findFirst().orElse(null);
+    }
+
+    private static void require(boolean holds, String what, Partition of, Event event) {
+        if (!holds) {
+            throw new IllegalStateException("effect, " + what + ": the event " + event + " of " + event.envelope() + " led to " + of.facts);
+        }
+    }
+
+    // --- agents
+
+    private void agent(Partition of, AgentEvent event) {
+        Envelope from = event.envelope();
+        Life life = of.nodes.get(from.aggregate());
+        if (event instanceof AgentStopping && from.incarnation() == 0) {
+            return; // a process that stops before it has its incarnation
+        }
+        RefusalReason expected = refusal(life, event);
+        InputRefused refused = first(of, InputRefused.class);
+        RefusalReason reason = refused == null ? null : refused.reason();
+        if (expected != null) {
+            require(reason == expected && of.facts.stream().allMatch(fact -> fact.envelope().taken() == null),
+                    "epoch or number of an event: " + expected + " was due", of, event);
+        } else if (reason != RefusalReason.FUTURE_COMMAND) { // a command of an aborted transaction has gone out with a higher number
+            require(of.facts.stream().map(fact -> fact.envelope().taken()).anyMatch(taken -> taken != null && taken.sequence() == from.sequence()),
+                    "an event that applies was not taken", of, event);
+        }
+    }
+
+    private @Nullable RefusalReason refusal(@Nullable Life life, AgentEvent event) {
+        Envelope from = event.envelope();
+        if (life == null) {
+            return RefusalReason.NODE_UNKNOWN;
+        } else if (from.incarnation() > life.incarnation) {
+            return RefusalReason.FUTURE_INCARNATION;
+        } else if (from.incarnation() < life.incarnation || !life.alive) {
+            return RefusalReason.STALE_INCARNATION;
+        } else if (!from.sender().equals("agent/" + from.aggregate().substring("node/".length()) + "/" + life.process)) {
+            return RefusalReason.WRONG_SENDER;
+        } else if (from.sequence() <= life.lastSequence) {
+            return RefusalReason.REPEATED;
+        }
+        boolean future = event instanceof AgentHeartbeat beat && beat.commandSequence() > lastCommand(from.aggregate());
+        return future ? RefusalReason.FUTURE_COMMAND : null;
+    }
+
+    /** The highest number of a command to the node that any controller has sent. */
+    private long lastCommand(String aggregate) {
+        return log.commands(aggregate).stream().map(Command::header).mapToLong(header -> header.commandSequence()).max().orElse(0);
+    }
+
+    private static void registering(Partition of, AgentRegistering e) {
+        Life life = of.nodes.get(e.envelope().aggregate());
+        AgentRefused refused = first(of, AgentRefused.class);
+        boolean accepted = first(of, AgentAccepted.class) != null;
+        boolean same = life != null && life.process.equals(e.processId());
+        if (life != null && same && e.envelope().sequence() <= life.lastSequence) {
+            require(!accepted, "a registration that was applied before", of, e);
+        } else {
+            boolean duplicate = life != null && life.alive && !same && !life.process.equals(e.replaces())
+                    && of.ticks - life.lastTick <= of.policy.nodeTimeoutTicks();
+            require(!duplicate || !accepted, "a second process of a node whose first one is registered", of, e);
+            require(duplicate || refused == null || refused.reason() != RefusalReason.DUPLICATE_NODE,
+                    "a process was refused for one that is silent, or ended", of, e);
+        }
+    }
+
+    // --- time
+
+    private static void tick(Partition of, Tick e) {
+        TimeAdvanced time = first(of, TimeAdvanced.class);
+        if (time == null) {
+            return;
+        }
+        require(time.ticks() == of.ticks + 1 && time.logTimeMs() == Math.max(of.timeMs, e.timeMs()), "log time", of, e);
+        of.nodes.forEach((aggregate, life) -> {
+            long silentTicks = of.policy.nodeTimeoutTicks();
+            boolean lost = silentTicks > 0 && life.alive && time.ticks() - life.lastTick > silentTicks;
+            boolean ended = of.facts.stream().anyMatch(fact -> fact instanceof NodeEnded f && f.envelope().aggregate().equals(aggregate)
+                    && f.reason() == RemovalReason.NODE_LOST);
+            require(lost == ended, "silence of " + aggregate + ": its last event came at tick " + life.lastTick + " of " + time.ticks(), of, e);
+        });
+    }
+
+    // --- policies
+
+    private void policy(Partition of, PolicyChangeRequested e) {
+        PolicyVersioned versioned = first(of, PolicyVersioned.class);
+        PolicyRefused refused = first(of, PolicyRefused.class);
+        if (versioned != null) {
+            require(e.basedOnVersion() == lastPolicy && versioned.version() == lastPolicy + 1 && versioned.policy().equals(e.policy()),
+                    "a policy was taken that is not built on version " + lastPolicy, of, e);
+            lastPolicy = versioned.version();
+        } else if (refused != null) {
+            require((refused.reason() == RefusalReason.STALE_POLICY) == (e.basedOnVersion() != lastPolicy),
+                    "a policy on version " + lastPolicy, of, e);
+        }
+    }
+
+    private static void published(Partition of, PolicyPublished e) {
+        PolicyAdopted adopted = first(of, PolicyAdopted.class);
+        require(adopted == null || (e.version() > of.policyVersion && adopted.version() == e.version() && adopted.policy().equals(e.policy())),
+                "a policy in force, after version " + of.policyVersion, of, e);
+        require(adopted != null || e.version() <= of.policyVersion, "a policy that was published and is newer", of, e);
+    }
+}
