@@ -3,6 +3,7 @@ package io.tierlog.ops.simulation.hardware;
 
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.event.AgentRegistering;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.OperationCancelled;
 import io.tierlog.schemas.event.OperationStarted;
@@ -46,6 +47,8 @@ final class PageBook {
             case WriteBackDone e -> giveBack(e.operation());
             case WriteBackFailed e -> giveBack(e.operation());
             case OperationCancelled e -> giveBack(e.operation());
+            // The operations of an epoch that was declared dead have ended, and nothing was reported of them.
+            case AgentRegistering _ -> List.copyOf(taken.keySet()).forEach(this::giveBack);
             default -> {}
         }
     }
