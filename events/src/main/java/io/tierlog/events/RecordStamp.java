@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.events;
 
+import io.tierlog.events.wire.WireFormat;
 import io.tierlog.schemas.Envelope;
 import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
@@ -54,6 +55,11 @@ public record RecordStamp(long sequence, int crc32c) {
         CRC32C crc = new CRC32C();
         crc.update(bytes, from, length);
         return (int) crc.getValue();
+    }
+
+    /** The same of the Avro binary in a record's value, which has at least its frame. */
+    public static int crc32cOfFramed(byte[] framed) {
+        return crc32c(framed, WireFormat.HEADER_BYTES, framed.length - WireFormat.HEADER_BYTES);
     }
 
     /** Twelve bytes for a table. */

@@ -187,7 +187,7 @@ class ReplayTest {
         store.puts = 0;
         List<Integer> putsAtCommand = new ArrayList<>();
         Event submitted = a.submit("r", Agent.path("p", 8)).store(0, 8).event();
-        w.core.step(w.tables, new Input.Recorded(0, w.log.size(), submitted), _ -> putsAtCommand.add(store.puts));
+        w.core.step(w.tables, new Input.Recorded(0, w.log.size(), submitted, 0), _ -> putsAtCommand.add(store.puts));
 
         assertEquals(List.of(0), putsAtCommand);
         assertTrue(store.puts > 0);
@@ -202,8 +202,8 @@ class ReplayTest {
         Core core = new Core(history.world().limits);
         for (Input input : history.world().log) {
             Input.Recorded first = (Input.Recorded) input;
-            core.step(tables, new Input.Recorded(0, first.offset() * 2, first.event()));
-            DecideResult again = core.decide(tables, new Input.Recorded(0, first.offset() * 2 + 1, first.event()));
+            core.step(tables, new Input.Recorded(0, first.offset() * 2, first.event(), 0));
+            DecideResult again = core.decide(tables, new Input.Recorded(0, first.offset() * 2 + 1, first.event(), 0));
             // A probe is answered as often as it comes, and what was begun for it is joined.
             if (!(first.event() instanceof PromotionRequested)) {
                 assertInstanceOf(Outcome.Refused.class, again.outcome(), () -> "seed " + seed + ", " + first.event());

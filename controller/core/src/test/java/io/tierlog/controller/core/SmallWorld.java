@@ -122,7 +122,7 @@ record SmallWorld(
     static SmallWorld empty() {
         HeapTables tables = new HeapTables();
         new Core(Limits.DEFAULTS).step(tables, new Input.Recorded(0, 1,
-                new PolicyPublished(new Envelope(CLOCK, "policy", 0, 1, 0, 0, null, null, null), 1, POLICY)));
+                new PolicyPublished(new Envelope(CLOCK, "policy", 0, 1, 0, 0, null, null, null), 1, POLICY), 0));
         SmallWorld world = new SmallWorld(null, "absent", null, null, tables, Side.first("a"), Side.first("b"), FIRST_OFFSET, FIRST_MS);
         return world.tick(new Core(Limits.DEFAULTS));
     }
@@ -162,7 +162,7 @@ record SmallWorld(
     }
 
     static Input recorded(Event event, long offset) {
-        return new Input.Recorded(0, offset, event);
+        return new Input.Recorded(0, offset, event, 0);
     }
 
     private static Side hearing(Side side, Event event, DecideResult now, HeapTables after) {

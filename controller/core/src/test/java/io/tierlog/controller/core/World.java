@@ -9,6 +9,7 @@ import io.tierlog.controller.core.api.Input;
 import io.tierlog.controller.core.api.Limits;
 import io.tierlog.controller.core.api.Outcome;
 import io.tierlog.controller.core.invariant.TableInvariants;
+import io.tierlog.controller.core.state.Aggregates;
 import io.tierlog.controller.core.state.NodeRows;
 import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.controller.core.table.Namespaces;
@@ -91,8 +92,20 @@ public final class World {
         return this;
     }
 
+    /** Appends an event, which gets its number now: a test may build several of an agent and append one. */
     public DecideResult input(Event event) {
-        return input(new Input.Recorded(0, ++offset, event));
+        return input(new Input.Recorded(0, ++offset, inCount(event), 0));
+    }
+
+    private Event inCount(Event event) {
+        Envelope e = event.envelope();
+        NodeRow row = tables.get(Rows.NODES, new RowKey.Aggregate(e.aggregate()));
+        if (row == null || e.sequence() <= row.lastSequence()
+                || !Aggregates.isAgent(e.sender(), e.aggregate().substring(Aggregates.NODE.length()), row.processId())) {
+            return event;
+        }
+        return event.withEnvelope(new Envelope(e.aggregate(), e.sender(), e.incarnation(), row.lastSequence() + 1, e.previousCrc32c(), e.timeMs(),
+                e.cause(), e.traceContext(), e.taken(), e.repeats()));
     }
 
     public DecideResult input(Input input) {

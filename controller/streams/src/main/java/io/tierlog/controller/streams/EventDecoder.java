@@ -5,10 +5,12 @@ import io.tierlog.controller.core.api.Input;
 import io.tierlog.events.Partitions;
 import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
+import io.tierlog.events.RecordStamp;
 import io.tierlog.events.registry.RegistryUnavailableException;
 import io.tierlog.schemas.SkipReason;
 import io.tierlog.schemas.event.Event;
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -66,7 +68,7 @@ final class EventDecoder {
         }
         return switch (patiently(value)) {
             case Reading.Unreadable<Event> bad -> unreadable(position, bad.reason(), bad.detail());
-            case Reading.Decoded<Event> good -> inPlace(position, key, good.value());
+            case Reading.Decoded<Event> good -> inPlace(position, key, good.value(), RecordStamp.crc32cOfFramed(Objects.requireNonNull(value)));
         };
     }
 
@@ -76,7 +78,7 @@ final class EventDecoder {
     }
 
     /** A record counts only under the key and in the partition of its aggregate: elsewhere it would be decided beside other state. */
-    private Input inPlace(InputPosition position, byte @Nullable [] key, Event event) {
+    private Input inPlace(InputPosition position, byte @Nullable [] key, Event event, int crc32c) {
         String aggregate = event.envelope().aggregate();
         if (!Arrays.equals(key, Partitions.key(aggregate))) {
             return unreadable(position, SkipReason.WRONG_KEY, "the key is not the aggregate " + shown(aggregate));
@@ -90,7 +92,7 @@ final class EventDecoder {
         if (home != position.partition()) {
             return unreadable(position, SkipReason.WRONG_KEY, shown(aggregate) + " belongs in partition " + home);
         }
-        return new Input.Recorded(position.partition(), position.offset(), event);
+        return new Input.Recorded(position.partition(), position.offset(), event, crc32c);
     }
 
     private Reading<Event> patiently(byte @Nullable [] value) {

@@ -10,11 +10,9 @@ import io.tierlog.events.RecordStamp;
 import io.tierlog.events.Topics;
 import io.tierlog.events.UnknownTypeException;
 import io.tierlog.events.registry.RegistryUnavailableException;
-import io.tierlog.events.wire.WireFormat;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.PartitionOpened;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -214,8 +212,7 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
     }
 
     private static RecordStamp stamp(Fact fact, ConsumerRecord<byte[], byte[]> record) {
-        byte[] avro = Arrays.copyOfRange(record.value(), WireFormat.HEADER_BYTES, record.value().length);
-        return new RecordStamp(fact.envelope().sequence(), RecordStamp.crc32c(avro));
+        return new RecordStamp(fact.envelope().sequence(), RecordStamp.crc32cOfFramed(record.value()));
     }
 
     private void pause() {

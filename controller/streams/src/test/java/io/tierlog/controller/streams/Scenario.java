@@ -6,6 +6,8 @@ import io.tierlog.controller.core.api.DecideResult;
 import io.tierlog.controller.core.api.Input;
 import io.tierlog.controller.core.api.Limits;
 import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.events.Codec;
+import io.tierlog.events.RecordStamp;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.decision.AgentAccepted;
 import io.tierlog.schemas.decision.Fact;
@@ -36,7 +38,7 @@ final class Scenario {
         for (int i = 0; i < requests; i++) {
             FakeAgent.Prompt prompt = new FakeAgent.Prompt(i, 8);
             s.say(a, a.submitted("r" + i, prompt, 5));
-            a.prefilledSealedFinished("r" + i, prompt, 5).forEach(event -> s.say(a, event));
+            s.say(a, a.prefilledSealedFinished("r" + i, prompt, 5));
             if (i % 100 == 0) {
                 s.tick(2_000 + i * 10L);
             }
@@ -56,7 +58,7 @@ final class Scenario {
             FakeAgent.Prompt prompt = new FakeAgent.Prompt(i / 2, 8);
             int stored = i % 2 == 0 ? 5 : 0;
             s.say(agent, agent.submitted("r" + i, prompt, stored));
-            agent.prefilledSealedFinished("r" + i, prompt, stored).forEach(event -> s.say(agent, event));
+            s.say(agent, agent.prefilledSealedFinished("r" + i, prompt, stored));
             s.say(a, a.heartbeat());
             s.say(b, b.heartbeat());
             s.tick(2_000 + i * 1_000L);
@@ -86,7 +88,7 @@ final class Scenario {
         for (int i = 0; i < 6; i++) {
             FakeAgent.Prompt prompt = new FakeAgent.Prompt(60 + i, 8);
             s.say(c, c.submitted("c" + i, prompt, 5));
-            c.prefilledSealedFinished("c" + i, prompt, 5).forEach(event -> s.say(c, event));
+            s.say(c, c.prefilledSealedFinished("c" + i, prompt, 5));
         }
     }
 
@@ -101,9 +103,13 @@ final class Scenario {
         return agent;
     }
 
-    /** An event, and what the agent answers to the commands it leads to, until nothing follows. */
     private void say(FakeAgent agent, Event event) {
-        next.add(event);
+        say(agent, List.of(event));
+    }
+
+    /** Events, and what the agent answers to the commands they lead to, until nothing follows. */
+    private void say(FakeAgent agent, List<? extends Event> events) {
+        next.addAll(events);
         while (!next.isEmpty()) {
             hear(next.remove()).forEach(command -> next.addAll(agent.on(command)));
         }
@@ -114,7 +120,7 @@ final class Scenario {
     }
 
     private List<Command> hear(Event event) {
-        DecideResult decided = core.step(tables, new Input.Recorded(0, events.size(), event));
+        DecideResult decided = core.step(tables, new Input.Recorded(0, events.size(), event, RecordStamp.crc32c(Codec.avro(event))));
         events.add(event);
         facts.addAll(decided.facts());
         commands.addAll(decided.commands());

@@ -9,7 +9,6 @@ import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
 import io.tierlog.events.RecordStamp;
 import io.tierlog.events.Topics;
-import io.tierlog.events.wire.WireFormat;
 import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.Event;
@@ -225,7 +224,7 @@ final class PartitionAudit {
         }
 
         private static int crc(byte @Nullable [] framed) {
-            return framed == null ? 0 : RecordStamp.crc32c(framed, WireFormat.HEADER_BYTES, framed.length - WireFormat.HEADER_BYTES);
+            return framed == null ? 0 : RecordStamp.crc32cOfFramed(framed);
         }
 
         @Override

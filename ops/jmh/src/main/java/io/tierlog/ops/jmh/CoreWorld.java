@@ -115,7 +115,7 @@ final class CoreWorld implements Closeable {
 
     /** Decides and evolves one event, which must be applied. */
     DecideResult step(Event event) {
-        last = core.step(tables, new Input.Recorded(0, ++offset, event));
+        last = core.step(tables, new Input.Recorded(0, ++offset, event, 0));
         if (!last.outcome().equals(Outcome.APPLIED)) {
             throw new IllegalStateException(last.outcome() + ": " + event);
         }

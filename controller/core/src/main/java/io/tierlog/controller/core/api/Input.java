@@ -12,8 +12,9 @@ public sealed interface Input {
      * @param partition partition it was read from
      * @param offset its offset there
      * @param event the event
+     * @param crc32c CRC32C of its Avro binary, without the frame
      */
-    record Recorded(int partition, long offset, Event event) implements Input {}
+    record Recorded(int partition, long offset, Event event, int crc32c) implements Input {}
 
     /**
      * A record that is not a valid input and never will be.

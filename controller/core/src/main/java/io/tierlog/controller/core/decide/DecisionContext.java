@@ -54,6 +54,8 @@ public final class DecisionContext {
     private final String clockAggregate;
     private final String sender;
     private final String cause;
+    private final long sequence;
+    private final int crc32c;
     private final @Nullable String traceContext;
     private final List<Fact> facts = new ArrayList<>();
     private final List<Command> commands = new ArrayList<>();
@@ -82,6 +84,8 @@ public final class DecisionContext {
         this.clockAggregate = Aggregates.clock(partition);
         this.sender = Aggregates.controller(partition);
         this.cause = (event == null ? clockAggregate : event.envelope().aggregate()) + "@" + offset;
+        this.sequence = event == null ? 0 : event.envelope().sequence();
+        this.crc32c = input instanceof Input.Recorded recorded ? recorded.crc32c() : 0;
         this.traceContext = event == null ? null : event.envelope().traceContext();
         ClockRow row = tables.get(Rows.CLOCK, new RowKey.Aggregate(clockAggregate));
         if (row == null) {
@@ -164,14 +168,13 @@ public final class DecisionContext {
     }
 
     /**
-     * Records that an agent's event was taken: with the last fact about its node, so that most events need no record for it alone.
+     * Records that the input, an agent's event, was taken: with the last fact about its node, so that most events need no record for it alone.
      *
      * @param about the node
-     * @param sequence number of the event in its sender's count
      * @param commandSequence number of the last command to the node
      */
-    public void take(Envelope about, long sequence, long commandSequence) {
-        AppliedInput taken = new AppliedInput(sequence, clock.ticks(), commandSequence);
+    public void take(Envelope about, long commandSequence) {
+        AppliedInput taken = new AppliedInput(sequence, clock.ticks(), commandSequence, crc32c);
         int last = facts.size() - 1;
         if (last >= evolved && facts.get(last).envelope().aggregate().equals(about.aggregate())) {
             Fact fact = facts.get(last);

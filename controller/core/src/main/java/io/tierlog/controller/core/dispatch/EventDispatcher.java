@@ -12,6 +12,7 @@ import io.tierlog.controller.core.migration.NodeMigrations;
 import io.tierlog.controller.core.node.Engines;
 import io.tierlog.controller.core.node.PolicyChanges;
 import io.tierlog.controller.core.node.Registration;
+import io.tierlog.controller.core.node.SenderCount;
 import io.tierlog.controller.core.peer.PeerReads;
 import io.tierlog.controller.core.placement.Recovery;
 import io.tierlog.controller.core.placement.Removals;
@@ -118,14 +119,31 @@ public final class EventDispatcher {
             d.refuse(d.envelope(aggregate, 0), event, RefusalReason.WRONG_AGGREGATE, "This event is about a node, not " + aggregate);
         } else if (n == null) {
             d.refuse(d.envelope(aggregate, 0), event, RefusalReason.NODE_UNKNOWN, "No agent has registered this node");
-        } else {
-            switch (event) {
-                case MarksClearRequested e -> Marks.clear(n, e);
-                case NodeDrainRequested e -> Drains.requested(n, e);
-                case PromotionRequested e -> Promotions.requested(n, e);
-                case PeerReadRequested e -> PeerReads.requested(n, e);
-                case PeerReadCancelled e -> PeerReads.givenUp(n, e);
+        } else if (isOfAgent(n, event.envelope())) {
+            // The agent sends what another node requests of it: one of its own events in its count.
+            SenderCount.Break broken = SenderCount.find(n.row(), event.envelope());
+            if (broken == null) {
+                request(n, event);
+                d.take(n.envelope(), n.commandSequence());
+            } else {
+                d.refuse(n.envelope(), event, broken.reason(), broken.detail());
             }
+        } else {
+            request(n, event);
+        }
+    }
+
+    private static boolean isOfAgent(NodeContext n, Envelope from) {
+        return n.row().alive() && from.incarnation() == n.row().incarnation() && Aggregates.isAgent(from.sender(), n.name(), n.row().processId());
+    }
+
+    private static void request(NodeContext n, NodeRequest event) {
+        switch (event) {
+            case MarksClearRequested e -> Marks.clear(n, e);
+            case NodeDrainRequested e -> Drains.requested(n, e);
+            case PromotionRequested e -> Promotions.requested(n, e);
+            case PeerReadRequested e -> PeerReads.requested(n, e);
+            case PeerReadCancelled e -> PeerReads.givenUp(n, e);
         }
     }
 
@@ -143,9 +161,10 @@ public final class EventDispatcher {
             return;
         }
         NodeRow row = n.row();
-        if (event instanceof AgentStopping stopping && from.incarnation() == 0 && isRegistered(n, stopping)) {
+        SenderCount.Break broken = SenderCount.find(row, from);
+        if (event instanceof AgentStopping stopping && from.incarnation() == 0 && broken == null && isRegistered(n, stopping)) {
             Registration.stopping(n);
-            d.take(n.envelope(), from.sequence(), n.commandSequence());
+            d.take(n.envelope(), n.commandSequence());
         } else if (from.incarnation() > row.incarnation()) {
             d.refuse(n.envelope(), event, RefusalReason.FUTURE_INCARNATION,
                     "Incarnation " + from.incarnation() + " was never given out; the last is " + row.incarnation());
@@ -155,8 +174,8 @@ public final class EventDispatcher {
         } else if (!Aggregates.isAgent(from.sender(), n.name(), row.processId())) {
             d.refuse(n.envelope(), event, RefusalReason.WRONG_SENDER,
                     from.sender() + " is not process " + row.processId() + ", which is registered for node " + n.name());
-        } else if (from.sequence() <= row.lastSequence()) {
-            d.refuse(n.envelope(), event, RefusalReason.REPEATED, "Sequence " + from.sequence() + " was applied before");
+        } else if (broken != null) {
+            d.refuse(n.envelope(), event, broken.reason(), broken.detail());
         } else if (event instanceof AgentHeartbeat beat && beat.commandSequence() > n.commandSequence()) {
             // The agent refuses every command up to that number: it must begin a new count.
             d.refuse(n.envelope(), event, RefusalReason.FUTURE_COMMAND,
@@ -165,14 +184,14 @@ public final class EventDispatcher {
             fence(d, from, 0);
         } else {
             apply(n, event);
-            d.take(n.envelope(), from.sequence(), n.commandSequence());
+            d.take(n.envelope(), n.commandSequence());
         }
     }
 
     /** Whether the process that stops before it has received its incarnation is the one that was accepted. */
     private static boolean isRegistered(NodeContext n, AgentStopping e) {
         NodeRow row = n.row();
-        return row.alive() && e.processId().equals(row.processId()) && e.envelope().sequence() > row.lastSequence()
+        return row.alive() && e.processId().equals(row.processId())
                 && Aggregates.isAgent(e.envelope().sender(), n.name(), row.processId());
     }
 

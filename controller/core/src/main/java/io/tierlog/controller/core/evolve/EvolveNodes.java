@@ -29,6 +29,7 @@ final class EvolveNodes {
     static void taken(Tables t, Fact fact, AppliedInput taken) {
         NodeState node = NodeState.of(Evolve.node(t, fact));
         node.lastSequence = taken.sequence();
+        node.lastCrc32c = taken.crc32c();
         node.lastHeartbeatTick = taken.ticks();
         node.commandSequence = taken.commandSequence();
         t.put(Rows.NODES, Evolve.key(fact), node.toRow());

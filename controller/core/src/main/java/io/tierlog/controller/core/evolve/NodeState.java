@@ -20,6 +20,7 @@ public final class NodeState {
     boolean alive;
     long lastHeartbeatTick;
     long lastSequence;
+    int lastCrc32c;
     long commandSequence;
     final Bytes layoutDigest;
     long engineEpoch;
@@ -67,6 +68,7 @@ public final class NodeState {
         alive = row.alive();
         lastHeartbeatTick = row.lastHeartbeatTick();
         lastSequence = row.lastSequence();
+        lastCrc32c = row.lastCrc32c();
         commandSequence = row.commandSequence();
         layoutDigest = row.layoutDigest();
         engineEpoch = row.engineEpoch();
@@ -119,6 +121,6 @@ public final class NodeState {
             tierRows.add(tier.toRow());
         }
         return new NodeRow(processId, incarnation, alive, lastHeartbeatTick, lastSequence, commandSequence, layoutDigest, engineEpoch, engines,
-                tierRows, sweep, shares.toRow(), promotions);
+                tierRows, sweep, shares.toRow(), promotions, lastCrc32c);
     }
 }

@@ -49,9 +49,10 @@ public final class Registration {
         }
         NodeContext n = d.node(from.aggregate());
         NodeRow row = n == null ? null : n.row();
-        if (row != null && row.processId().equals(e.processId()) && from.sequence() <= row.lastSequence()) {
-            d.refuse(d.envelope(from.aggregate(), row.incarnation()), e, RefusalReason.REPEATED,
-                    "Sequence " + from.sequence() + " was applied before");
+        SenderCount.Break broken = row != null && row.processId().equals(e.processId()) ? SenderCount.find(row, from) : null;
+        // After the end of an epoch the same process may register again: its events in between were refused, and it reports all it holds.
+        if (row != null && broken != null && (row.alive() || broken.reason() == RefusalReason.REPEATED)) {
+            d.refuse(d.envelope(from.aggregate(), row.incarnation()), e, broken.reason(), broken.detail());
             return;
         }
         Finding finding = find(d, e, row);
@@ -78,7 +79,7 @@ public final class Registration {
         d.fact(new AgentAccepted(about, e.node(), e.processId(), incarnation, e.tiers(), e.layoutDigest(), e.configurationDigest(),
                 commandSequence, d.policy(), e.peerAddress()));
         d.warn(about, PolicyWarnings.ofNode(d.policy(), e.node(), e.tiers()), d.clock().policyVersion());
-        d.take(about, e.envelope().sequence(), commandSequence);
+        d.take(about, commandSequence);
     }
 
     private static @Nullable Finding find(DecisionContext d, AgentRegistering e, @Nullable NodeRow row) {

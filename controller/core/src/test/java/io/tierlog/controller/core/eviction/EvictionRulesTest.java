@@ -140,11 +140,11 @@ class EvictionRulesTest {
         HeapTables tables = new HeapTables();
         List<TierRow> tiers = List.of(new TierRow(Tier.HOST, 10, 1, 9, 0, false, 0, 0), new TierRow(Tier.DISK, 10, 1, 10 - room, 0, false, 0, 0));
         tables.put(Rows.NODES, new RowKey.Aggregate("node/a"), new NodeRow("p", 1, true, 0, 0, 0, Bytes.EMPTY, 0, List.of(), tiers, null, null,
-                null));
+                null, 0));
         if (onDisk != PlacementState.ABSENT) {
             tables.put(Rows.PLACEMENTS, new RowKey.Placement("node/a", NAMESPACE, Tier.DISK, KEY), row(onDisk, false, false));
         }
         Tick tick = new Tick(new Agent("a", "p", 10).envelope(), 1);
-        return Objects.requireNonNull(DecisionContext.of(tables, Limits.DEFAULTS, new Input.Recorded(0, 100, tick), Evolve::apply).node("node/a"));
+        return Objects.requireNonNull(DecisionContext.of(tables, Limits.DEFAULTS, new Input.Recorded(0, 100, tick, 0), Evolve::apply).node("node/a"));
     }
 }

@@ -82,7 +82,7 @@ class AdmissionTest extends MigrationScene {
     }
 
     private NodeContext node() {
-        DecisionContext d = DecisionContext.of(w.tables, w.limits, new Input.Recorded(0, w.offset() + 1, a.heartbeat()), Evolve::apply);
+        DecisionContext d = DecisionContext.of(w.tables, w.limits, new Input.Recorded(0, w.offset() + 1, a.heartbeat(), 0), Evolve::apply);
         return Objects.requireNonNull(d.node(a.aggregate()));
     }
 

@@ -296,7 +296,7 @@ class RoutesTest {
     void reliefIsThatOfATierAndAGroup() {
         Tick tick = new Tick(a.envelope(), 1);
         NodeContext n = Objects.requireNonNull(
-                DecisionContext.of(w.tables, w.limits, new Input.Recorded(0, 1_000, tick), Evolve::apply).node(a.aggregate()));
+                DecisionContext.of(w.tables, w.limits, new Input.Recorded(0, 1_000, tick, 0), Evolve::apply).node(a.aggregate()));
         n.relieves(Tier.HOST, "g");
         n.relieves(Tier.DISK, "");
         assertTrue(n.isRelieved(Tier.HOST, "g"));

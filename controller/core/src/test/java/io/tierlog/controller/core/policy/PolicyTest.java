@@ -63,7 +63,7 @@ class PolicyTest {
     void anotherVersionOfTheCoreDoesNotProcess() {
         HeapTables tables = new HeapTables();
         Core.evolve(tables, new PartitionOpened(envelope("clock/0", "controller/0"), CoreVersion.CURRENT + 1, ""));
-        Input input = new Input.Recorded(0, 5, new Tick(envelope("clock/0", "clock/0"), 1));
+        Input input = new Input.Recorded(0, 5, new Tick(envelope("clock/0", "clock/0"), 1), 0);
 
         assertEquals(CoreVersion.CURRENT + 1, assertThrows(CoreVersionMismatch.class, () -> w.core.step(tables, input)).opened());
     }

@@ -115,7 +115,7 @@ final class ProbedNode implements AutoCloseable {
     }
 
     private void step(Event event) {
-        DecideResult decided = core.step(tables, new Input.Recorded(0, ++offset, event));
+        DecideResult decided = core.step(tables, new Input.Recorded(0, ++offset, event, 0));
         if (!decided.outcome().equals(Outcome.APPLIED)) {
             throw new IllegalStateException(decided.outcome() + ": " + event);
         }

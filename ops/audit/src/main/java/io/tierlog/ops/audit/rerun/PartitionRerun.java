@@ -28,6 +28,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
@@ -168,7 +169,8 @@ final class PartitionRerun {
         }
         return switch (events.read(data.value())) {
             case Reading.Unreadable<Event> bad -> unreadable(data, bad.reason(), bad.detail());
-            case Reading.Decoded<Event> good when isInPlace(data, good.value()) -> new Input.Recorded(partition, data.offset(), good.value());
+            case Reading.Decoded<Event> good when isInPlace(data, good.value()) ->
+                    new Input.Recorded(partition, data.offset(), good.value(), RecordStamp.crc32cOfFramed(Objects.requireNonNull(data.value())));
             case Reading.Decoded<Event> _ ->
                     unreadable(data, SkipReason.WRONG_KEY, skipped == null ? "its key is not that of its aggregate" : skipped.detail());
         };

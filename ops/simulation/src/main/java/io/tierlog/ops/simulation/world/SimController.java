@@ -81,7 +81,7 @@ public final class SimController {
     private void decideUpTo(long[] offsets, List<List<Fact>> decided) {
         for (int p = 0; p < next.length; p++) {
             while (next[p] < offsets[p]) {
-                Input input = new Input.Recorded(p, next[p], log.events(p).get((int) next[p]));
+                Input input = new Input.Recorded(p, next[p], log.events(p).get((int) next[p]), 0);
                 decided.get(p).addAll(core.step(kept, input).facts());
                 kept.flush();
                 next[p]++;
@@ -128,7 +128,7 @@ public final class SimController {
     DecideResult take(int partition) {
         long offset = next[partition];
         Event event = log.events(partition).get((int) offset);
-        DecideResult decided = core.step(kept, new Input.Recorded(partition, offset, event), outbox);
+        DecideResult decided = core.step(kept, new Input.Recorded(partition, offset, event, 0), outbox);
         // After each input and not only before the commit, since the checks look at all rows.
         kept.flush();
         next[partition]++;

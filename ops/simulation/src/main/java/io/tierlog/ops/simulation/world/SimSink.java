@@ -53,10 +53,10 @@ final class SimSink implements EventSink {
         return waiting.size();
     }
 
-    /** What was appended after the first {@code kept} never reaches the log. */
+    /** What was appended after the first {@code kept} never reaches the log, and its numbers are used again: a log without a gap. */
     void lose(int kept) {
         while (waiting.size() > kept) {
-            waiting.removeLast();
+            sequences.merge(waiting.removeLast().envelope().aggregate(), -1L, Long::sum);
         }
     }
 
