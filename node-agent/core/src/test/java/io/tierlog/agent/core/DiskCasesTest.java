@@ -433,7 +433,7 @@ class DiskCasesTest {
                 legal += from.mayBecome(to) ? 1 : 0;
             }
         }
-        assertEquals(6, legal);
+        assertEquals(7, legal);
         World world = World.withDisk(31, 20);
         copied(world);
         var copy = world.core.disk().serving("m", prompt.root()).orElseThrow();
