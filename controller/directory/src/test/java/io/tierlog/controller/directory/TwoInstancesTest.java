@@ -27,10 +27,13 @@ import io.tierlog.ops.kafka.EmbeddedKafka;
 import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
 import io.tierlog.schemas.Tier;
 import java.io.ByteArrayOutputStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -90,6 +93,34 @@ class TwoInstancesTest {
         log.begin();
         IntStream.range(0, BLOCKS).filter(i -> i % 2 == 0).forEach(i -> log.put(NAMESPACE, i, "node/a", Tier.HOST, 1));
         log.commit();
+    }
+
+    /** RocksDB finds damage when it opens the files of one partition, and when the index is built from the rows of the others. */
+    @Test
+    void damagedStateIsSetAsideAndRestored() throws Exception {
+        blocks();
+        DirectoryConfig config = config("damaged");
+        try (DirectoryApp app = start(config)) {
+            PlacementLog.await("all blocks", () -> app.streams().blocks() == BLOCKS / 2);
+        }
+        for (int partition = 0; partition < PARTITIONS; partition++) {
+            String task = "0_" + partition;
+            try (Stream<Path> files = Files.walk(config.stateDir())) {
+                Path file = files.filter(one -> one.toString().contains("/" + task + "/"))
+                        .filter(one -> one.toString().endsWith(task.equals("0_0") ? "/CURRENT" : ".sst"))
+                        .max(Comparator.comparingLong(one -> one.toFile().length())).orElseThrow();
+                byte[] bytes = Files.readAllBytes(file);
+                bytes[0] ^= 0x55;
+                Files.write(file, bytes);
+            }
+        }
+        try (DirectoryApp app = start(config)) {
+            PlacementLog.await("all blocks again", () -> app.streams().blocks() == BLOCKS / 2);
+            assertTrue(app.streams().report().body().path("detail").asText().contains("damaged"), () -> app.streams().report().toString());
+        }
+        try (Stream<Path> kept = Files.list(config.stateDir().resolve("corrupt-state"))) {
+            assertEquals(PARTITIONS, kept.count());
+        }
     }
 
     private static KeyAnswers ask(DirectoryApp app, boolean placements) {

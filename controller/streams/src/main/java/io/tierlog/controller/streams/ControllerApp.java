@@ -199,8 +199,9 @@ public final class ControllerApp implements AutoCloseable {
     private void run(EventProcessor.Parts parts, String instance) {
         KafkaStreams streams;
         try {
+            DamagedState damagedState = new DamagedState(config.stateDir(), this::damaged);
             Topology topology =
-                    ControllerTopology.build(config.topics(), parts, config.streams().recordCacheBytes() > 0);
+                    ControllerTopology.build(config.topics(), parts, config.streams().recordCacheBytes() > 0, damagedState);
             streams = new KafkaStreams(topology, StreamsSettings.of(config, instance));
         } catch (StreamsException e) {
             throw new ControllerException.StateDirUnusable(config.stateDir(), e);
@@ -220,6 +221,11 @@ public final class ControllerApp implements AutoCloseable {
         });
         streams.setUncaughtExceptionHandler(this::fatal);
         streams.start();
+    }
+
+    private void damaged(String what) {
+        metrics.damaged();
+        health.damaged(what);
     }
 
     private StreamThreadExceptionResponse fatal(Throwable failure) {

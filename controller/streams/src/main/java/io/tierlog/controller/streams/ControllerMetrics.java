@@ -30,6 +30,7 @@ final class ControllerMetrics {
     private final Counter registryWaits = counter("tierlog_registry_waits_total", "Times a record waited for the schema registry");
     private final Counter rowsSampled = counter("tierlog_invariant_rows_checked_total", "Rows of the tables that samples have looked at");
     private final Counter violations = counter("tierlog_invariant_violations_total", "What samples have found that does not hold", "invariant");
+    private final Counter damaged = counter("tierlog_state_damaged_total", "Times that damaged state was set aside and restored");
     private final Histogram decisionTime = Histogram.builder()
             .name("tierlog_decision_seconds")
             .help("Time to decide one input, from its bytes to the bytes of all that follows from it")
@@ -94,6 +95,10 @@ final class ControllerMetrics {
 
     void registryWait() {
         registryWaits.inc();
+    }
+
+    void damaged() {
+        damaged.inc();
     }
 
     void sampled(int rows) {

@@ -43,11 +43,12 @@ final class ControllerTopology {
     private ControllerTopology() {}
 
     /**
+     * @param damaged what becomes of rows that RocksDB finds damaged
      * @param caching whether Streams' record cache holds rows between commits, beneath the rows that the processor keeps
      */
-    static Topology build(Topics topics, EventProcessor.Parts parts, boolean caching) {
+    static Topology build(Topics topics, EventProcessor.Parts parts, boolean caching, DamagedState damaged) {
         StoreBuilder<KeyValueStore<Bytes, byte[]>> store = Stores.keyValueStoreBuilder(
-                        Stores.persistentKeyValueStore(STORE), Serdes.Bytes(), Serdes.ByteArray())
+                        RestorableStore.supplier(STORE, damaged), Serdes.Bytes(), Serdes.ByteArray())
                 .withLoggingEnabled(CHANGELOG);
         Topology topology = new Topology();
         topology.addSource(EVENTS, new ByteArrayDeserializer(), new ByteArrayDeserializer(), topics.events());

@@ -8,6 +8,7 @@ import io.tierlog.controller.core.table.Tables;
 import io.tierlog.schemas.event.Tick;
 import java.time.Duration;
 import org.apache.kafka.streams.errors.StreamsException;
+import org.apache.kafka.streams.errors.TaskCorruptedException;
 import org.apache.kafka.streams.processor.Cancellable;
 import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.Processor;
@@ -23,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class EventProcessor implements Processor<byte[], byte[], RecordTarget, byte[]> {
     private final Parts parts;
+    private final DamageAtStart damage = new DamageAtStart();
     private @Nullable Task task;
 
     /** What all tasks of the instance share. */
@@ -61,7 +63,12 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
         RowStore store = context.getStateStore(ControllerTopology.STORE);
         TaskRows rows = new TaskRows(context, store);
         PartitionClock clock = new PartitionClock(parts.clock(), context.taskId().partition());
-        parts.opening().check(context.taskId().partition(), rows.stamper());
+        try {
+            parts.opening().check(context.taskId().partition(), rows.stamper());
+        } catch (TaskCorruptedException e) {
+            damage.found(context, e);
+            return;
+        }
         Sampler sampler = new Sampler(parts.sampling(), context.taskId().partition());
         ResultSender sender = new ResultSender(context, rows.stamper(), parts.sender());
         Cancellable ticks = context.schedule(parts.tick(), PunctuationType.WALL_CLOCK_TIME, clock::tick);
@@ -73,6 +80,7 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
     public void close() {
         Task ended = task;
         task = null;
+        damage.close();
         if (ended != null) {
             ended.ticks().cancel();
             ended.rows().close();
@@ -82,6 +90,7 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
     @Override
     public void process(Record<byte[], byte[]> record) {
         long startNs = System.nanoTime();
+        damage.check();
         Task here = task();
         RecordMetadata meta = here.context()
                 .recordMetadata()

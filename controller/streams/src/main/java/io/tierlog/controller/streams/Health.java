@@ -21,6 +21,7 @@ final class Health {
     private volatile String detail = "starting";
     private volatile String violation = "";
     private volatile String wrongLog = "";
+    private volatile String damaged = "";
     private final AtomicInteger waitingForRegistry = new AtomicInteger();
 
     /** The states an instance shows. */
@@ -50,7 +51,8 @@ final class Health {
     /** A sentence for people. */
     String detail() {
         String now = wrongLog.isEmpty() ? detail : wrongLog;
-        return violation.isEmpty() ? now : now + "; the tables do not hold what they must, last: " + violation;
+        return now + (damaged.isEmpty() ? "" : "; " + damaged)
+                + (violation.isEmpty() ? "" : "; the tables do not hold what they must, last: " + violation);
     }
 
     /** The body of {@code /health}. */
@@ -68,6 +70,11 @@ final class Health {
 
     void logIsWell() {
         wrongLog = "";
+    }
+
+    /** State was damaged and is restored; health reports it until the instance ends. */
+    void damaged(String what) {
+        damaged = what;
     }
 
     /** A sample of the tables violates an invariant; health reports it until the instance ends. */

@@ -10,6 +10,9 @@ import org.rocksdb.Cache;
 import org.rocksdb.LRUCache;
 import org.rocksdb.Options;
 import org.rocksdb.RocksDB;
+import org.rocksdb.Statistics;
+import org.rocksdb.StatsLevel;
+import org.rocksdb.TickerType;
 import org.rocksdb.WriteBufferManager;
 
 /**
@@ -31,11 +34,13 @@ public final class RocksDbSettings implements RocksDBConfigSetter {
     private static @Nullable Shared shared;
 
     /** What all stores of the process share. */
-    private record Shared(Cache cache, WriteBufferManager writeBuffers) {
+    private record Shared(Cache cache, WriteBufferManager writeBuffers, Statistics statistics) {
         static Shared of(long bytes) {
             RocksDB.loadLibrary();
             Cache cache = new LRUCache(bytes, -1, false, 0.1);
-            return new Shared(cache, new WriteBufferManager(bytes / 2, cache));
+            Statistics statistics = new Statistics();
+            statistics.setStatsLevel(StatsLevel.EXCEPT_DETAILED_TIMERS);
+            return new Shared(cache, new WriteBufferManager(bytes / 2, cache), statistics);
         }
     }
 
@@ -59,8 +64,16 @@ public final class RocksDbSettings implements RocksDBConfigSetter {
         table.setPinTopLevelIndexAndFilter(true);
         table.setFilterPolicy(new BloomFilter(BLOOM_BITS_PER_KEY));
         options.setWriteBufferManager(common.writeBuffers());
+        options.setStatistics(common.statistics());
         options.setWriteBufferSize(WRITE_BUFFER_BYTES);
         options.setMaxWriteBufferNumber(3);
+    }
+
+    /** Blocks whose checksum was wrong, in all stores of the process, count: Streams' iterators just end at such a block. */
+    static long damagedBlocks() {
+        synchronized (LOCK) {
+            return shared == null ? 0 : shared.statistics().getTickerCount(TickerType.BLOCK_CHECKSUM_MISMATCH_COUNT);
+        }
     }
 
     /** Bytes in the block cache of the process, write buffers included; 0 before the first store. */

@@ -162,6 +162,7 @@ class SamplerTest {
                 (partition, decided) -> {},
                 Duration.ofDays(1));
         ControllerConfig config = ControllerConfig.of(KafkaAccess.of("none:1"), state).with().build();
-        return new TopologyTestDriver(ControllerTopology.build(topics, parts, false), StreamsSettings.of(config, "test"));
+        DamagedState damaged = new DamagedState(config.stateDir(), what -> {});
+        return new TopologyTestDriver(ControllerTopology.build(topics, parts, false, damaged), StreamsSettings.of(config, "test"));
     }
 }

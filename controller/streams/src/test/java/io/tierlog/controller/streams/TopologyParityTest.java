@@ -121,7 +121,7 @@ class TopologyParityTest {
                 .streams(StreamsTuning.DEFAULTS.withRecordCacheBytes(cacheBytes))
                 .build();
         Properties settings = StreamsSettings.of(config, "test");
-        return new TopologyTestDriver(ControllerTopology.build(topics, parts, cacheBytes > 0), settings);
+        return new TopologyTestDriver(ControllerTopology.build(topics, parts, cacheBytes > 0, new DamagedState(state, what -> {})), settings);
     }
 
     private PlainProducer plain(MockProducer<byte[], byte[]> direct) {

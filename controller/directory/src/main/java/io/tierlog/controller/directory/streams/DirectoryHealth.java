@@ -23,6 +23,7 @@ final class DirectoryHealth {
     private final AtomicInteger waiting = new AtomicInteger();
     private volatile KafkaStreams.State streams = KafkaStreams.State.CREATED;
     private volatile String detail = "starting";
+    private volatile String damaged = "";
     private volatile boolean closing;
 
     /** The states an instance shows. */
@@ -66,7 +67,8 @@ final class DirectoryHealth {
         State now = state();
         String full = full();
         ObjectNode body = JsonNodeFactory.instance.objectNode();
-        body.put("state", now.name()).put("detail", full.isEmpty() ? detail : full).put("instance", instance);
+        String what = full.isEmpty() ? detail : full;
+        body.put("state", now.name()).put("detail", damaged.isEmpty() ? what : what + "; " + damaged).put("instance", instance);
         body.put("unreadable", metrics.unreadable());
         long blocks = 0;
         for (Map.Entry<Integer, PlacementIndex> entry : copies.all().entrySet()) {
@@ -93,6 +95,11 @@ final class DirectoryHealth {
     void goesOn() {
         waiting.decrementAndGet();
         detail = "answering";
+    }
+
+    /** State was damaged and is restored; health reports it until the instance ends. */
+    void damaged(String what) {
+        damaged = what;
     }
 
     void failed(String why) {

@@ -4,6 +4,7 @@ package io.tierlog.controller.directory.streams;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.tierlog.controller.directory.probe.ProbeCounts;
 import io.tierlog.controller.http.StatusServer;
+import io.tierlog.controller.streams.DamagedState;
 import io.tierlog.events.Codec;
 import io.tierlog.schemas.directory.Published;
 import java.io.IOException;
@@ -68,10 +69,11 @@ public final class DirectoryStreams implements AutoCloseable {
      */
     public ShardFanout start(Owners.Peer self, Optional<String> token) {
         KafkaStreams streams;
+        DamagedState damaged = new DamagedState(config.stateDir(), health::damaged);
         IndexProcessor.Shared shared = new IndexProcessor.Shared(decoder, copies, config.limits().index(), metrics);
         try {
             Files.createDirectories(config.stateDir());
-            streams = new KafkaStreams(DirectoryTopology.build(config.topics(), shared), DirectorySettings.of(config, self.toString()),
+            streams = new KafkaStreams(DirectoryTopology.build(config.topics(), shared, damaged), DirectorySettings.of(config, self.toString()),
                     new WatchedClients(copies));
         } catch (StreamsException | IOException e) {
             throw new DirectoryException.StateDirUnusable(config.stateDir(), e);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.directory.streams;
 
+import io.tierlog.controller.streams.DamagedState;
+import io.tierlog.controller.streams.RestorableStore;
 import io.tierlog.events.Topics;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.Serdes;
@@ -16,9 +18,9 @@ final class DirectoryTopology {
 
     private DirectoryTopology() {}
 
-    static Topology build(Topics topics, IndexProcessor.Shared shared) {
+    static Topology build(Topics topics, IndexProcessor.Shared shared, DamagedState damaged) {
         StoreBuilder<KeyValueStore<byte[], byte[]>> store = Stores.keyValueStoreBuilder(
-                        Stores.persistentKeyValueStore(STORE), Serdes.ByteArray(), Serdes.ByteArray())
+                        RestorableStore.supplier(STORE, damaged), Serdes.ByteArray(), Serdes.ByteArray())
                 .withLoggingDisabled()
                 .withCachingDisabled();
         return new Topology().addReadOnlyStateStore(store, "published", new ByteArrayDeserializer(), new ByteArrayDeserializer(),

@@ -3,11 +3,13 @@ package io.tierlog.controller.directory.streams;
 
 import io.tierlog.controller.directory.index.IndexLimits;
 import io.tierlog.controller.directory.index.PlacementIndex;
+import io.tierlog.controller.streams.DamageAtStart;
 import io.tierlog.controller.directory.streams.PlacementDecoder.Change;
 import io.tierlog.schemas.directory.NodeEpoch;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.streams.KeyValue;
+import org.apache.kafka.streams.errors.TaskCorruptedException;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
@@ -25,6 +27,7 @@ final class IndexProcessor implements Processor<byte[], byte[], Void, Void> {
     private static final Logger LOG = LoggerFactory.getLogger(IndexProcessor.class);
 
     private final Shared shared;
+    private final DamageAtStart damage = new DamageAtStart();
     private @Nullable Task task;
     private boolean toldFull;
 
@@ -56,6 +59,9 @@ final class IndexProcessor implements Processor<byte[], byte[], Void, Void> {
                 KeyValue<byte[], byte[]> row = rows.next();
                 apply(begun, row.key, row.value);
             }
+        } catch (TaskCorruptedException e) {
+            damage.found(context, e);
+            return;
         }
         shared.copies().add(partition, index);
         LOG.info("partition {}: {} blocks from the store in {} ms", partition, index.size().blocks(),
@@ -64,6 +70,7 @@ final class IndexProcessor implements Processor<byte[], byte[], Void, Void> {
 
     @Override
     public void process(Record<byte[], byte[]> record) {
+        damage.check();
         Task here = Objects.requireNonNull(task, "init() comes first");
         byte[] key = record.key();
         if (key != null) {
@@ -100,6 +107,7 @@ final class IndexProcessor implements Processor<byte[], byte[], Void, Void> {
 
     @Override
     public void close() {
+        damage.close();
         Task here = task;
         if (here != null) {
             shared.copies().remove(here.partition(), here.index());
