@@ -9,7 +9,7 @@ public sealed interface Fact extends WireRecord
         permits PartitionOpened, TimeAdvanced, InputSkipped, InputRefused, InputApplied, SweepAdvanced, AgentAccepted, AgentRefused,
                 NodeEnded, NodeSeen, EngineJoined, EngineLeft, RequestAdmitted, RequestTransitioned, SealedNoted, BlocksTouched, OperationIssued,
                 OperationOverdue, OperationEnded, OrphanAdopted, LeaseRequested, LeaseHeld, LeaseEnded, BlocksPlaced, BlocksBackedUp,
-                BlocksRemoved, WaterLevelCrossed, WaterLevelRelieved, PolicyVersioned, PolicyRefused, PolicyAdopted,
+                BlocksUnconfirmed, BlocksRemoved, WaterLevelCrossed, WaterLevelRelieved, PolicyVersioned, PolicyRefused, PolicyAdopted,
                 ConfigWarning, GroupsAdvanced, QuotaExceeded, MigrationSubmitted, MigrationRejected, MigrationCompleted, MarkAdded, MarkConsumed,
                 MarkExpired, MarkCleared, DrainChanged, DrainAdvanced, NodeDrained, MigrationOpened, MigrationDeclined, MigrationTaken,
                 MigrationStopping, MigrationNoted, MigrationChanged, PromotionAnswered, PromotionsPaused, PromotionSettled, PeerReadGranted,

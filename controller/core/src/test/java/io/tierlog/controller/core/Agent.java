@@ -15,6 +15,7 @@ import io.tierlog.schemas.RemovalReason;
 import io.tierlog.schemas.RequestReason;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.TierCapacity;
+import io.tierlog.schemas.command.DropBlocks;
 import io.tierlog.schemas.event.AgentHeartbeat;
 import io.tierlog.schemas.event.AgentRegistering;
 import io.tierlog.schemas.event.AgentStopping;
@@ -294,5 +295,19 @@ public final class Agent {
             results.add(new BlockResult(b.block(), BlockStatus.GONE, OperationReason.COMPLETED, b.page(), b.generation(), 0, Tier.UNKNOWN));
         }
         return results;
+    }
+
+    /** All blocks of a drop are gone; the agent has seen them where the command relies on them. */
+    public static List<BlockResult> gone(DropBlocks drop) {
+        List<BlockResult> results = new ArrayList<>();
+        for (BlockResult r : gone(drop.blocks())) {
+            results.add(new BlockResult(r.block(), r.status(), r.reason(), r.page(), r.generation(), 0, drop.reliesOn()));
+        }
+        return results;
+    }
+
+    /** Why a drop that relies on that tier keeps a block that the tier lacks. */
+    static OperationReason lacks(Tier reliesOn) {
+        return reliesOn == Tier.STORE ? OperationReason.NOT_IN_STORE : OperationReason.LAST_COPY;
     }
 }

@@ -587,11 +587,11 @@ public final class RandomHistory {
     /** From the deep end: that many are dropped, and the rest is pinned. */
     private Event dropped(Agent agent, DropBlocks c, int mood) {
         if (mood == 0) {
-            OperationReason why = c.reliesOn() == Tier.DISK && random.nextBoolean() ? OperationReason.LAST_COPY : OperationReason.PINNED;
+            OperationReason why = random.nextBoolean() ? Agent.lacks(c.reliesOn()) : OperationReason.PINNED;
             return new DropFailed(agent.envelope(), c.operation(), c.tier(), why, Agent.NAMESPACE, Agent.failed(Blocks.of(c.blocks()), why));
         }
         int gone = mood == 1 ? 1 : c.blocks().size();
-        List<BlockResult> results = new ArrayList<>(Agent.gone(c.blocks().subList(0, gone)));
+        List<BlockResult> results = new ArrayList<>(Agent.gone(c).subList(0, gone));
         for (PagedBlock b : c.blocks().subList(gone, c.blocks().size())) {
             results.add(new BlockResult(b.block(), BlockStatus.FAILED, OperationReason.PINNED, b.page(), b.generation(), 0, Tier.UNKNOWN));
         }

@@ -17,6 +17,7 @@ import io.tierlog.schemas.decision.BlocksBackedUp;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.BlocksTouched;
+import io.tierlog.schemas.decision.BlocksUnconfirmed;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.LeaseEnded;
 import io.tierlog.schemas.decision.LeaseHeld;
@@ -116,12 +117,8 @@ final class RecencyModel {
             case OperationEnded f -> ended(f);
             case BlocksPlaced f -> placed(f);
             case BlocksTouched f -> f.deepest().forEach(b -> touched(copies(f, f.tier()), b.key(), f.touch()));
-            case BlocksBackedUp f -> List.of(Tier.HOST, Tier.DISK).forEach(tier -> f.blocks().forEach(b -> {
-                Copy copy = copies(f, tier).get(b.key());
-                if (copy != null) {
-                    copy.stored = true;
-                }
-            }));
+            case BlocksBackedUp f -> stored(f, f.blocks(), true);
+            case BlocksUnconfirmed f -> stored(f, f.blocks(), false);
             case BlocksRemoved f -> f.blocks().forEach(b -> copies(f, f.tier()).remove(b.key()));
             case LeaseHeld f -> leases.put(f.lease(), f);
             case LeaseEnded f -> leases.remove(f.lease());
@@ -133,6 +130,15 @@ final class RecencyModel {
             }
             default -> {}
         }
+    }
+
+    private void stored(Fact fact, List<Block> blocks, boolean stored) {
+        List.of(Tier.HOST, Tier.DISK).forEach(tier -> blocks.forEach(b -> {
+            Copy copy = copies(fact, tier).get(b.key());
+            if (copy != null) {
+                copy.stored = stored;
+            }
+        }));
     }
 
     private static void touched(Map<Bytes, Copy> copies, Bytes key, long touch) {

@@ -128,7 +128,7 @@ enum SmallMove {
             case DropBlocks c -> this == FAILED || this == PART
                     ? new DropFailed(agent.envelope(), c.operation(), c.tier(), OperationReason.PINNED, Agent.NAMESPACE,
                             Agent.failed(Blocks.of(c.blocks()), OperationReason.PINNED))
-                    : new DropDone(agent.envelope(), c.operation(), c.tier(), Agent.NAMESPACE, Agent.gone(c.blocks()));
+                    : new DropDone(agent.envelope(), c.operation(), c.tier(), Agent.NAMESPACE, Agent.gone(c));
             case CancelOperation c -> this == DONE
                     ? new OperationCancelled(agent.envelope(), c.operation(), OperationReason.NEVER_STARTED, "", List.of())
                     : null;

@@ -23,6 +23,7 @@ import io.tierlog.schemas.decision.BlocksBackedUp;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.BlocksTouched;
+import io.tierlog.schemas.decision.BlocksUnconfirmed;
 import io.tierlog.schemas.decision.ConfigWarning;
 import io.tierlog.schemas.decision.DrainAdvanced;
 import io.tierlog.schemas.decision.DrainChanged;
@@ -206,7 +207,8 @@ final class FactMetrics {
                     MigrationStopping _,
                     MigrationNoted _, MigrationChanged _, PartitionOpened _, InputApplied _, SweepAdvanced _, AgentAccepted _, EngineJoined _,
                             EngineLeft _, SealedNoted _, BlocksTouched _, LeaseRequested _,
-                    LeaseHeld _, BlocksBackedUp _, WaterLevelCrossed _, WaterLevelRelieved _, PolicyVersioned _, PolicyAdopted _ -> {
+                    LeaseHeld _, BlocksBackedUp _, BlocksUnconfirmed _, WaterLevelCrossed _, WaterLevelRelieved _, PolicyVersioned _,
+                    PolicyAdopted _ -> {
                 // Counted by type.
             }
         }

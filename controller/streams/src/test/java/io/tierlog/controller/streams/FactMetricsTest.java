@@ -55,7 +55,7 @@ class FactMetricsTest {
 
     private void issue(OperationKind kind, int blocks) {
         metrics.observe(new OperationIssued(
-                ENVELOPE, OPERATION, kind, Tier.DISK, Tier.HOST, null, 0, NAMESPACE, Bytes.EMPTY, blocks(blocks), 1, 1, null, null));
+                ENVELOPE, OPERATION, kind, Tier.DISK, Tier.HOST, null, 0, NAMESPACE, Bytes.EMPTY, blocks(blocks), 1, 1, null, null, Tier.UNKNOWN));
     }
 
     private void end(OperationKind kind, int done, int failed) {

@@ -185,7 +185,7 @@ final class FakeAgent {
             case CopyBlocks c -> List.of(stamped(new CopyDone(blank(aggregate), c.operation(), c.source(), c.target(), c.namespace(),
                     results(onDisk(blocks(c.blocks())), BlockStatus.ARRIVED, c.source()), c.blocks().size(), 1)));
             case DropBlocks c -> List.of(stamped(new DropDone(
-                    blank(aggregate), c.operation(), c.tier(), c.namespace(), results(c.blocks(), BlockStatus.GONE, Tier.UNKNOWN))));
+                    blank(aggregate), c.operation(), c.tier(), c.namespace(), results(c.blocks(), BlockStatus.GONE, c.reliesOn()))));
             case CancelOperation c -> List.of(stamped(new OperationCancelled(
                     blank(aggregate), c.operation(), OperationReason.NEVER_STARTED, "", List.of())));
             case PromoteBlocks c -> List.of(stamped(new PromoteDone(blank(aggregate), c.operation(), c.lease(), c.namespace(),

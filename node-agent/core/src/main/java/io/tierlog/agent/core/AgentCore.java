@@ -234,7 +234,7 @@ public final class AgentCore {
             case DeviceEvicted in -> engineCalls.evicted(in);
             case CopiesEnded in -> operations.unitEnded(in.unit(), in.results(), TransferPort.DEVICE);
             case StoreProbed in -> {
-                if (!exists.probed(in)) {
+                if (!operations.probed(in) && !exists.probed(in)) {
                     requests.probed(in);
                 }
             }

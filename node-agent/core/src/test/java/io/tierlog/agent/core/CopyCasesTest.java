@@ -187,7 +187,7 @@ class CopyCasesTest {
             one.blocks().forEach(block -> assertEquals(
                     "store/" + StoreShard.of("m", block.block().key(), 8), one.envelope().aggregate()));
         }
-        c.world.command(c.world.diskDropCommand(c.prompt, c.disk(4), Tier.STORE));
+        c.world.dropSeen(c.world.diskDropCommand(c.prompt, c.disk(4), Tier.STORE));
         c.world.endAll(Kind.DISK_DROP);
         assertEquals(BlockStatus.GONE, c.world.seen.event(DropDone.class).blocks().getFirst().status());
         c.world.assertAtRest();
@@ -304,7 +304,7 @@ class CopyCasesTest {
         BlocksStored stored = c.world.seen.event(BlocksStored.class);
         assertEquals(4, stored.blocks().size());
         assertEquals("store/" + StoreShard.of("m", c.prompt.root(), 8), stored.envelope().aggregate());
-        c.world.command(new DropBlocks(
+        c.world.dropSeen(new DropBlocks(
                 c.world.envelope(), c.world.header(), c.world.operation(), Tier.HOST, "m", host, Tier.STORE));
         assertEquals(8, c.world.free());
         c.world.assertAtRest();

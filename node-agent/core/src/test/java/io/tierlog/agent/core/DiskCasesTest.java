@@ -112,7 +112,7 @@ class DiskCasesTest {
         world.endAll(Kind.DISK_WRITE);
         List<PagedBlock> there = copies(world.seen.event(CopyDone.class));
         world.copy(prompt, List.of(host.get(4), host.get(3)));
-        world.command(world.diskDropCommand(prompt, there, Tier.STORE));
+        world.dropSeen(world.diskDropCommand(prompt, there, Tier.STORE));
         world.endAll(Kind.DISK_DROP);
         world.endAll(Kind.DISK_WRITE);
         assertEquals(
@@ -304,14 +304,14 @@ class DiskCasesTest {
         World world = World.withDisk(31, 20);
         List<PagedBlock> copies = copied(world); // of blocks 4, 3, 2, 1, 0 under generations 1..5
         PagedBlock last = copies.getFirst();
-        world.command(world.diskDropCommand(prompt, List.of(copies.get(1)), Tier.STORE));
+        world.dropSeen(world.diskDropCommand(prompt, List.of(copies.get(1)), Tier.STORE));
         assertEquals(OperationReason.PINNED, world.seen.last(DropFailed.class).reason(), "block 4 extends it");
-        world.command(world.diskDropCommand(
+        world.dropSeen(world.diskDropCommand(
                 prompt, List.of(new PagedBlock(last.block(), -1, last.generation() + 1, 0)), Tier.STORE));
         assertEquals(OperationReason.STALE_GENERATION, world.seen.last(DropFailed.class).reason());
         world.command(world.diskDropCommand(prompt, List.of(last), Tier.DISK));
         assertEquals(OperationReason.LAST_COPY, world.seen.last(DropFailed.class).reason());
-        world.command(world.diskDropCommand(prompt, List.of(last, copies.get(1)), Tier.STORE));
+        world.dropSeen(world.diskDropCommand(prompt, List.of(last, copies.get(1)), Tier.STORE));
         assertEquals(List.of(2L, 3L), List.of(world.disk().leavingBlocks(), world.disk().servingBlocks()));
         assertEquals(List.of(), world.seen.events(DropDone.class), "the disk is not idle");
         world.endAll(Kind.DISK_DROP);
@@ -327,7 +327,7 @@ class DiskCasesTest {
     void bytesThatDoNotLeaveAreDroppedAgainAndNoLookupFindsThemMeanwhile() {
         World world = World.withDisk(31, 20);
         List<PagedBlock> copies = copied(world);
-        world.command(world.diskDropCommand(prompt, List.of(copies.getFirst()), Tier.STORE));
+        world.dropSeen(world.diskDropCommand(prompt, List.of(copies.getFirst()), Tier.STORE));
         world.end(Kind.DISK_DROP, 0, OperationReason.IO);
         assertEquals(BlockStatus.GONE, world.seen.event(DropDone.class).blocks().getFirst().status());
         assertEquals(1, world.disk().leavingBlocks());
@@ -349,7 +349,7 @@ class DiskCasesTest {
         world.copy(prompt, host.reversed());
         world.endAll(Kind.DISK_WRITE);
         List<PagedBlock> copies = copies(world.seen.event(CopyDone.class));
-        world.command(world.diskDropCommand(prompt, copies.subList(0, 2), Tier.STORE)); // units of one block
+        world.dropSeen(world.diskDropCommand(prompt, copies.subList(0, 2), Tier.STORE)); // units of one block
         world.end(Kind.DISK_DROP, 1);
         world.copy(prompt, List.of(host.get(4)));
         assertEquals(OperationReason.NOT_SERVING, world.seen.event(CopyFailed.class).reason(), "its bytes have left, its drop has not ended");
@@ -365,7 +365,7 @@ class DiskCasesTest {
         List<BlockResult> host = onHost(world);
         world.copy(prompt, List.of(host.get(3)));
         world.endAll(Kind.DISK_WRITE);
-        world.command(world.diskDropCommand(prompt, copies(world.seen.event(CopyDone.class)), Tier.STORE));
+        world.dropSeen(world.diskDropCommand(prompt, copies(world.seen.event(CopyDone.class)), Tier.STORE));
         world.copy(prompt, List.of(host.get(4)));
         assertEquals(OperationReason.NOT_SERVING, world.seen.event(CopyFailed.class).reason());
         world.endAll(Kind.DISK_DROP);
@@ -378,13 +378,13 @@ class DiskCasesTest {
     void i10ABlockStaysUntilTheLogHasTheEndOfTheOneThatExtendsIt() {
         World world = World.withDisk(31, 20);
         List<PagedBlock> copies = copied(world);
-        world.command(world.diskDropCommand(prompt, List.of(copies.get(0)), Tier.STORE));
-        world.command(world.diskDropCommand(prompt, List.of(copies.get(1)), Tier.STORE));
+        world.dropSeen(world.diskDropCommand(prompt, List.of(copies.get(0)), Tier.STORE));
+        world.dropSeen(world.diskDropCommand(prompt, List.of(copies.get(1)), Tier.STORE));
         assertEquals(OperationReason.PINNED, world.seen.event(DropFailed.class).reason(), "the drop of block 4 has not ended");
-        world.command(world.diskDropCommand(prompt, List.of(copies.get(0)), Tier.STORE));
+        world.dropSeen(world.diskDropCommand(prompt, List.of(copies.get(0)), Tier.STORE));
         assertEquals(OperationReason.NOT_SERVING, world.seen.last(DropFailed.class).reason(), "the first drop reports it");
         world.end(Kind.DISK_DROP, 0, OperationReason.IO); // the bytes stay, but the log has seen
-        world.command(world.diskDropCommand(prompt, List.of(copies.get(1)), Tier.STORE));
+        world.dropSeen(world.diskDropCommand(prompt, List.of(copies.get(1)), Tier.STORE));
         world.settle();
         assertEquals(List.of(17L, 3L), List.of(world.disk().freeBlocks() + world.disk().leavingBlocks(), world.disk().servingBlocks()));
     }
@@ -394,7 +394,7 @@ class DiskCasesTest {
         World world = slow(1);
         List<PagedBlock> copies = copied(world);
         var drop = world.diskDropCommand(prompt, copies.subList(0, 2), Tier.STORE);
-        world.command(drop);
+        world.dropSeen(drop);
         world.cancelOperation(drop.operation(), OperationKind.DROP);
         assertEquals(1, world.ports.of(Kind.DISK_DROP).size(), "of the first block");
         world.settle();

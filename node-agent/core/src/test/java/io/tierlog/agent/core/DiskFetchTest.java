@@ -107,10 +107,10 @@ class DiskFetchTest {
         World world = found(0, 5);
         world.submit("r", prompt, 0);
         PagedBlock last = new PagedBlock(prompt.block(4), -1, 5, 0);
-        world.command(world.diskDropCommand(prompt, List.of(last), Tier.STORE));
+        world.dropSeen(world.diskDropCommand(prompt, List.of(last), Tier.STORE));
         assertEquals(OperationReason.PINNED, world.seen.event(DropFailed.class).reason());
         world.advance(200);
-        world.command(world.diskDropCommand(prompt, List.of(last), Tier.STORE));
+        world.dropSeen(world.diskDropCommand(prompt, List.of(last), Tier.STORE));
         world.settle();
         assertEquals(4, world.disk().servingBlocks());
     }
@@ -235,7 +235,7 @@ class DiskFetchTest {
         world.advance(200);
         assertEquals(Offer.Reason.WAIT_EXPIRED, ready(world).reason());
         PagedBlock last = new PagedBlock(prompt.block(4), -1, 5, 0);
-        world.command(world.diskDropCommand(prompt, List.of(last), Tier.STORE));
+        world.dropSeen(world.diskDropCommand(prompt, List.of(last), Tier.STORE));
         assertEquals(OperationReason.PINNED, world.seen.event(DropFailed.class).reason());
         world.settle();
         assertEquals(5, world.seen.event(PrefetchDone.class).blocks().size());
@@ -399,7 +399,7 @@ class DiskFetchTest {
         world.attach();
         world.on(new AgentInput.DiskFound(past.disk().found(), false));
         world.copy(prompt, List.of(new BlockResult(prompt.block(4), BlockStatus.ARRIVED, OperationReason.COMPLETED, 0, 1, 0, Tier.DEVICE)));
-        world.command(world.diskDropCommand(prompt, List.of(new PagedBlock(prompt.block(4), -1, 5, 0)), Tier.STORE));
+        world.dropSeen(world.diskDropCommand(prompt, List.of(new PagedBlock(prompt.block(4), -1, 5, 0)), Tier.STORE));
         assertEquals(
                 List.of(OperationReason.QUEUE_FULL, OperationReason.QUEUE_FULL),
                 world.seen.events(CommandRefused.class).stream().map(CommandRefused::reason).toList());

@@ -341,8 +341,8 @@ class GuardCasesTest {
         assertEquals(OperationReason.PINNED, world.seen.event(DropFailed.class).reason());
 
         world.releasePins(writeBack);
-        world.command(world.dropCommand(prompt, List.of(), Tier.STORE));
-        world.command(world.dropCommand(prompt, List.of(), Tier.STORE));
+        world.dropSeen(world.dropCommand(prompt, List.of(), Tier.STORE));
+        world.dropSeen(world.dropCommand(prompt, List.of(), Tier.STORE));
         int said = world.seen.events(CommandRefused.class).size();
         world.command(drop);
         world.command(copy);

@@ -140,18 +140,18 @@ class LogCasesTest {
     @Test
     void c5DropIsCheckedAgainstGenerationsPinsAndChildren() {
         List<BlockResult> blocks = onHost();
-        world.command(world.dropCommand(prompt, List.of(blocks.get(3)), Tier.STORE));
+        world.dropSeen(world.dropCommand(prompt, List.of(blocks.get(3)), Tier.STORE));
         assertEquals(OperationReason.PINNED, world.seen.last(DropFailed.class).reason(), "block 4 extends it");
         BlockResult last = blocks.get(4);
         BlockResult otherLife = new BlockResult(last.block(), last.status(), last.reason(), last.page(), last.generation() + 1, 0, Tier.UNKNOWN);
-        world.command(world.dropCommand(prompt, List.of(otherLife), Tier.STORE));
+        world.dropSeen(world.dropCommand(prompt, List.of(otherLife), Tier.STORE));
         assertEquals(OperationReason.STALE_GENERATION, world.seen.last(DropFailed.class).reason());
         world.command(world.dropCommand(prompt, List.of(last), Tier.DISK));
         assertEquals(OperationReason.LAST_COPY, world.seen.last(DropFailed.class).reason());
-        world.command(world.dropCommand(prompt, List.of(last, blocks.get(3)), Tier.STORE));
+        world.dropSeen(world.dropCommand(prompt, List.of(last, blocks.get(3)), Tier.STORE));
         assertEquals(2, world.seen.event(DropDone.class).blocks().size());
         assertEquals(28, world.free());
-        world.command(world.dropCommand(prompt, List.of(last), Tier.STORE));
+        world.dropSeen(world.dropCommand(prompt, List.of(last), Tier.STORE));
         assertEquals(2, world.seen.events(DropDone.class).size(), "it is gone: that is a fact");
     }
 
@@ -163,14 +163,14 @@ class LogCasesTest {
         forgetful.endAll(Kind.SAVE);
         DropBlocks drop = forgetful.dropCommand(
                 prompt, List.of(forgetful.seen.event(WriteBackDone.class).blocks().get(4)), Tier.STORE);
-        forgetful.command(drop);
+        forgetful.dropSeen(drop);
         assertEquals(OperationReason.PINNED, forgetful.seen.event(DropFailed.class).reason());
         forgetful.command(drop);
         assertEquals(2, forgetful.seen.events(DropFailed.class).size(), "answered again from the journal");
         forgetful.releasePins(writeBack);
         forgetful.releasePins("nothing");
-        forgetful.command(forgetful.dropCommand(prompt, List.of(), Tier.STORE));
-        forgetful.command(forgetful.dropCommand(prompt, List.of(), Tier.STORE));
+        forgetful.dropSeen(forgetful.dropCommand(prompt, List.of(), Tier.STORE));
+        forgetful.dropSeen(forgetful.dropCommand(prompt, List.of(), Tier.STORE));
         assertEquals(26, forgetful.free());
         forgetful.command(drop); // the journal has forgotten it
         CommandRefused refused = forgetful.seen.event(CommandRefused.class);

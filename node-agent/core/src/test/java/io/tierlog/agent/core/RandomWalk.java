@@ -176,13 +176,13 @@ final class RandomWalk {
     }
 
     private void rare() {
-        switch (random.nextInt(9)) {
+        switch (random.nextInt(10)) {
             case 0 -> engine.vanish();
             case 1 -> world.ports.storeReachable = !world.ports.storeReachable;
             case 2 -> rot();
             case 3 -> world.seen.congested = random.nextInt(3) == 0;
             case 4 -> spoilTheDisk();
-            case 5, 6 -> loseSources();
+            case 5, 6, 8 -> loseSources();
             case 7 -> lose();
             default -> engine.connect();
         }
@@ -514,6 +514,7 @@ final class RandomWalk {
                 return;
             }
             Tier relies = List.of(Tier.STORE, Tier.UNKNOWN, Tier.HOST, Tier.DISK).get(random.nextInt(4));
+            storeHasPerhaps(relies, some);
             send(new DropBlocks(world.envelope(), world.header(), world.operation(), Tier.DISK, "m", List.copyOf(some), relies));
         } else if (!placed.isEmpty()) {
             send(copy(List.of(placed.get(random.nextInt(placed.size())), placed.getLast())));
@@ -529,10 +530,18 @@ final class RandomWalk {
     private void dropFromTheHost(BlockResult one) {
         Tier relies = random.nextBoolean() ? Tier.STORE : Tier.DISK;
         long serving = world.serving();
+        storeHasPerhaps(relies, paged(List.of(one)));
         send(new DropBlocks(
                 world.envelope(), world.header(), world.operation(), Tier.HOST, "m", paged(List.of(one)), relies));
         if (relies == Tier.DISK && !book.holds(one.block())) {
             assertEquals(serving, world.serving(), () -> "I11: a last copy has left, " + one);
+        }
+    }
+
+    /** Half of the drops that rely on the store are right: it has the blocks, by another node. */
+    private void storeHasPerhaps(Tier relies, List<PagedBlock> blocks) {
+        if (relies == Tier.STORE && random.nextBoolean()) {
+            blocks.forEach(b -> world.ports.store.put(FakePorts.name("m", b.block().key()), FakePorts.content("m", b.block().key())));
         }
     }
 

@@ -196,8 +196,23 @@ final class World {
     /** Submits and lets the store answer what it has. */
     long submitted(String request, Prompt prompt) {
         long call = submit(request, prompt, 0);
-        ports.of(Kind.PROBE).forEach(unit -> on(ports.endProbe(unit)));
+        answerProbes();
         return call;
+    }
+
+    /** The store answers what it is asked, and what it is asked then. */
+    void answerProbes() {
+        for (List<FakePorts.Unit> asked = ports.of(Kind.PROBE); !asked.isEmpty(); asked = ports.of(Kind.PROBE)) {
+            asked.forEach(unit -> on(ports.endProbe(unit)));
+        }
+    }
+
+    /** A drop that relies on the store, which has the blocks. */
+    void dropSeen(DropBlocks drop) {
+        drop.blocks().forEach(block -> ports.store.put(
+                FakePorts.name(drop.namespace(), block.block().key()), FakePorts.content(drop.namespace(), block.block().key())));
+        command(drop);
+        answerProbes();
     }
 
     Offer offered(long call) {

@@ -69,7 +69,7 @@ class HistoryReaderTest {
                 List.of(new PagedBlock(block(FIRST), 7, 3, 0), new PagedBlock(block(SECOND), 8, 4, 0)), null, Tier.UNKNOWN, 0));
         decision(new WaterLevelCrossed(envelope(NODE, 1), Tier.HOST, "", 9, 1, 10, 0.9, 4));
         decision(new OperationIssued(envelope(NODE, 1), "node/a@1.0", OperationKind.DROP, Tier.HOST, Tier.UNKNOWN, null, 0, "chat",
-                Bytes.copyOf(new byte[0]), List.of(block(FIRST)), 1, 9, null, null));
+                Bytes.copyOf(new byte[0]), List.of(block(FIRST)), 1, 9, null, null, Tier.DISK));
         decision(new OperationEnded(envelope(NODE, 2), "node/a@1.0", OperationKind.DROP, OperationState.DONE, OperationReason.COMPLETED, 1, 0, 0));
         decision(new BlocksRemoved(envelope(NODE, 2), Tier.HOST, "chat", RemovalReason.WATER_LEVEL, List.of(block(FIRST)), 0));
         decision(new NodeEnded(envelope(NODE, 3), 1, RemovalReason.NODE_LOST));

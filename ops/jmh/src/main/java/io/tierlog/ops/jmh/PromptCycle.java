@@ -88,7 +88,7 @@ final class PromptCycle {
     static DropDone dropped(CoreWorld world) {
         DropBlocks command = world.command(DropBlocks.class);
         List<BlockResult> gone = command.blocks().stream()
-                .map(b -> new BlockResult(b.block(), BlockStatus.GONE, OperationReason.COMPLETED, b.page(), b.generation(), 0, Tier.UNKNOWN))
+                .map(b -> new BlockResult(b.block(), BlockStatus.GONE, OperationReason.COMPLETED, b.page(), b.generation(), 0, command.reliesOn()))
                 .toList();
         return new DropDone(world.envelope(), command.operation(), command.tier(), CoreWorld.NAMESPACE, gone);
     }

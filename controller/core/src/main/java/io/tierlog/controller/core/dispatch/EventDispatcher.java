@@ -39,6 +39,7 @@ import io.tierlog.schemas.event.AgentHeartbeat;
 import io.tierlog.schemas.event.AgentRegistering;
 import io.tierlog.schemas.event.AgentStopping;
 import io.tierlog.schemas.event.BlocksEvicted;
+import io.tierlog.schemas.event.BlocksMissing;
 import io.tierlog.schemas.event.BlocksRecovered;
 import io.tierlog.schemas.event.BlocksSealed;
 import io.tierlog.schemas.event.BlocksSeenStored;
@@ -106,6 +107,7 @@ public final class EventDispatcher {
             case MigrationRecalled e -> NodeMigrations.recalled(d, e);
             case NodeRequest e -> ofRequester(d, e);
             case BlocksStored e -> StoreReports.stored(d, e);
+            case BlocksMissing e -> StoreReports.missing(d, e);
             case AgentRegistering e -> Registration.decide(d, e);
             case AgentEvent e -> ofAgent(d, e);
         }

@@ -6,18 +6,14 @@ import io.tierlog.controller.core.decide.Quotas;
 import io.tierlog.controller.core.operation.Operations;
 import io.tierlog.controller.core.policy.Watermark;
 import io.tierlog.controller.core.state.Blocks;
-import io.tierlog.controller.core.state.Move;
 import io.tierlog.schemas.Bytes;
-import io.tierlog.schemas.MoveCause;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.CopyBlocks;
-import io.tierlog.schemas.command.DropBlocks;
 import io.tierlog.schemas.decision.WaterLevelCrossed;
 import io.tierlog.schemas.decision.WaterLevelRelieved;
 import io.tierlog.schemas.state.TierRow;
 import java.util.function.Predicate;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Eviction by the watermarks of a node's tiers, and of groups' quotas. At the high watermark eviction begins, and the coldest blocks leave until
@@ -83,7 +79,7 @@ public final class WatermarkEviction {
             if (batch.way().isCopy()) {
                 copy(n, level.tier(), batch);
             } else {
-                drop(n, level.tier(), batch, null);
+                Operations.drop(n, level.tier(), batch.namespace(), batch.blocks(), batch.way().other(), null);
             }
         }
         if (sent > 0) {
@@ -98,13 +94,5 @@ public final class WatermarkEviction {
                 new Operations.Purpose(null, 0, batch.namespace(), Bytes.EMPTY), Blocks.of(batch.blocks()));
         n.command(new CopyBlocks(n.envelope(), issued.header(), issued.operation(), tier, batch.way().other(), batch.namespace(),
                 batch.blocks(), null));
-    }
-
-    /** Issues one drop; {@code cause} is null for a watermark. */
-    public static void drop(NodeContext n, Tier tier, EvictionPicker.Batch batch, @Nullable MoveCause cause) {
-        Operations.Issued issued = Operations.issue(n, new Move(OperationKind.DROP, tier, Tier.UNKNOWN),
-                new Operations.Purpose(null, 0, batch.namespace(), Bytes.EMPTY), Blocks.of(batch.blocks()), cause);
-        n.command(new DropBlocks(n.envelope(), issued.header(), issued.operation(), tier, batch.namespace(), batch.blocks(),
-                batch.way().other()));
     }
 }

@@ -15,6 +15,7 @@ import io.tierlog.schemas.decision.BlocksBackedUp;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.BlocksTouched;
+import io.tierlog.schemas.decision.BlocksUnconfirmed;
 import io.tierlog.schemas.decision.ConfigWarning;
 import io.tierlog.schemas.decision.DrainAdvanced;
 import io.tierlog.schemas.decision.DrainChanged;
@@ -112,6 +113,7 @@ public final class Evolve {
             case BlocksPlaced f -> EvolvePlacements.placed(t, f);
             case BlocksTouched f -> EvolvePlacements.touched(t, f);
             case BlocksBackedUp f -> EvolvePlacements.backedUp(t, f);
+            case BlocksUnconfirmed f -> EvolvePlacements.unconfirmed(t, f);
             case BlocksRemoved f -> EvolvePlacements.removed(t, f);
             case GroupsAdvanced f -> EvolveGroups.advanced(t, f);
             case MarkAdded f -> EvolveMarks.added(t, f);

@@ -15,6 +15,7 @@ import io.tierlog.schemas.decision.BlocksBackedUp;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.BlocksTouched;
+import io.tierlog.schemas.decision.BlocksUnconfirmed;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.state.NodeRow;
 import java.util.List;
@@ -49,11 +50,19 @@ final class EvolvePlacements {
     }
 
     static void backedUp(Tables t, BlocksBackedUp fact) {
+        stored(t, fact, fact.namespace(), fact.blocks(), true);
+    }
+
+    static void unconfirmed(Tables t, BlocksUnconfirmed fact) {
+        stored(t, fact, fact.namespace(), fact.blocks(), false);
+    }
+
+    private static void stored(Tables t, Fact fact, String namespace, List<Block> blocks, boolean stored) {
         for (Tier tier : List.of(Tier.HOST, Tier.DISK)) {
             if (NodeRows.tier(Evolve.node(t, fact), tier) != null) {
-                PlacementWriter copies = open(t, fact, tier, fact.namespace());
-                for (Block block : fact.blocks()) {
-                    copies.backedUp(block);
+                PlacementWriter copies = open(t, fact, tier, namespace);
+                for (Block block : blocks) {
+                    copies.stored(block, stored);
                 }
                 close(t, fact, tier, copies);
             }

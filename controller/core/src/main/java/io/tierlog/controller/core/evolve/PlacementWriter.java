@@ -366,11 +366,11 @@ final class PlacementWriter {
         }
     }
 
-    /** Records that the store has the block too. */
-    void backedUp(Block block) {
+    /** Records whether the store is known to have the block too. */
+    void stored(Block block, boolean stored) {
         Slot slot = open(block.key());
-        if (slot.state != PlacementState.ABSENT && !slot.stored) {
-            slot.stored = true;
+        if (slot.state != PlacementState.ABSENT && slot.stored != stored) {
+            slot.stored = stored;
             slot.dirty = true;
         }
     }

@@ -13,6 +13,7 @@ import io.tierlog.schemas.decision.BlocksBackedUp;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.BlocksTouched;
+import io.tierlog.schemas.decision.BlocksUnconfirmed;
 import io.tierlog.schemas.decision.ConfigWarning;
 import io.tierlog.schemas.decision.DrainAdvanced;
 import io.tierlog.schemas.decision.DrainChanged;
@@ -133,7 +134,7 @@ public final class PlacementFeed {
             case PartitionOpened _, TimeAdvanced _, InputSkipped _, InputRefused _, InputApplied _, SweepAdvanced _, AgentAccepted _,
                     AgentRefused _, NodeEnded _, NodeSeen _, EngineJoined _, EngineLeft _, RequestAdmitted _, RequestTransitioned _,
                     SealedNoted _, BlocksTouched _, OperationIssued _, OperationOverdue _, OperationEnded _, OrphanAdopted _,
-                    LeaseRequested _, LeaseHeld _, LeaseEnded _, BlocksBackedUp _, WaterLevelCrossed _, WaterLevelRelieved _,
+                    LeaseRequested _, LeaseHeld _, LeaseEnded _, BlocksBackedUp _, BlocksUnconfirmed _, WaterLevelCrossed _, WaterLevelRelieved _,
                     PolicyVersioned _, PolicyRefused _, PolicyAdopted _, ConfigWarning _, GroupsAdvanced _, QuotaExceeded _,
                     MigrationSubmitted _, MigrationRejected _, MigrationCompleted _, MarkAdded _, MarkConsumed _, MarkExpired _,
                     MarkCleared _, DrainChanged _, DrainAdvanced _, NodeDrained _, MigrationOpened _, MigrationDeclined _, MigrationTaken _,

@@ -9,6 +9,7 @@ import io.tierlog.schemas.event.AgentHeartbeat;
 import io.tierlog.schemas.event.AgentRegistering;
 import io.tierlog.schemas.event.AgentStopping;
 import io.tierlog.schemas.event.BlocksEvicted;
+import io.tierlog.schemas.event.BlocksMissing;
 import io.tierlog.schemas.event.BlocksRecovered;
 import io.tierlog.schemas.event.BlocksSealed;
 import io.tierlog.schemas.event.BlocksSeenStored;
@@ -62,6 +63,7 @@ sealed interface Claim {
             case BlocksSealed e -> new Serves(Tier.DEVICE, e.namespace(), e.blocks());
             case BlocksRecovered e -> new Serves(e.tier(), e.namespace(), e.blocks());
             case BlocksStored e -> new Serves(Tier.STORE, e.namespace(), e.blocks());
+            case BlocksMissing e -> new Left(Tier.STORE, e.namespace(), e.blocks(), false);
             case BlocksEvicted e -> new Left(e.tier(), e.namespace(), e.blocks(), e.reason() == RemovalReason.PRESSURE);
             case BlocksSeenStored e -> new Stored(e.blocks());
             case AgentStopping _, AgentHeartbeat _, EngineAttached _, EngineDetached _, RequestSubmitted _, RequestPrefilled _,

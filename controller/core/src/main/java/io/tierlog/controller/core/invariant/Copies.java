@@ -3,13 +3,16 @@ package io.tierlog.controller.core.invariant;
 
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockResult;
+import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.BlocksBackedUp;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksRemoved;
+import io.tierlog.schemas.decision.BlocksUnconfirmed;
 import io.tierlog.schemas.decision.OperationIssued;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
@@ -127,6 +130,18 @@ final class Copies {
         }
     }
 
+    /** A drop must see what it relies on from here on. */
+    void unconfirmed(BlocksUnconfirmed f) {
+        for (Block block : f.blocks()) {
+            storedOnTheWay.remove(block.key());
+            for (Tier tier : TIERS.subList(1, TIERS.size())) {
+                if (find(tier, f.namespace(), block.key()) != null) {
+                    copies(tier, f.namespace()).put(block.key(), Known.NO);
+                }
+            }
+        }
+    }
+
     private static List<Block> reportedStored(Cause cause) {
         if (cause.event != null && Claim.of(cause.event) instanceof Claim.Stored claim) {
             return claim.blocks();
@@ -177,9 +192,11 @@ final class Copies {
 
     /** A drop for want of space names only blocks that are recorded elsewhere, unless the node has no tier below to write them to. */
     void checkDrop(OperationIssued f, Policy policy) {
-        boolean keepsLast = f.from() != Tier.HOST || (policy.copyToDisk() && node.capacities.getOrDefault(Tier.DISK, 0L) > 0);
-        if (!keepsLast) {
+        if (!keepsLast(f, policy)) {
             return;
+        }
+        if (f.reliesOn() == Tier.UNKNOWN && f.move() == null) {
+            node.findings.say(Invariant.I11, "blocks are to leave " + f.from() + ", and no tier is named on which the agent must see them");
         }
         for (Block block : f.blocks()) {
             Known inStore = find(f.from(), f.namespace(), block.key());
@@ -189,6 +206,23 @@ final class Copies {
                     && (find(Tier.HOST, f.namespace(), block.key()) != null || find(Tier.DEVICE, f.namespace(), block.key()) != null);
             if (!below && (inStore == null || inStore == Known.NO) && perhaps(block.key()) == Known.NO) {
                 node.findings.say(Invariant.I11, "block " + block.key() + " is to leave " + f.from() + ", and it is nowhere else");
+                return;
+            }
+        }
+    }
+
+    /** Whether the last copy of a block must not leave by this drop. */
+    boolean keepsLast(OperationIssued f, Policy policy) {
+        return f.from() != Tier.HOST || (policy.copyToDisk() && node.capacities.getOrDefault(Tier.DISK, 0L) > 0);
+    }
+
+    /** What a drop took, the agent has seen on another tier in the same step. */
+    void checkSeen(OperationIssued f, Ending ending) {
+        for (BlockResult result : ending.blocks()) {
+            boolean taken = result.status() == BlockStatus.GONE && result.reason() == OperationReason.COMPLETED;
+            if (taken && (result.source() == Tier.UNKNOWN || result.source() == Tier.DEVICE || result.source() == f.from())) {
+                node.findings.say(Invariant.I11, "block " + result.block().key() + " left " + f.from() + " relying on " + f.reliesOn()
+                        + ", and the agent has not seen it there");
                 return;
             }
         }

@@ -11,6 +11,7 @@ import io.tierlog.schemas.decision.BlocksBackedUp;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.BlocksTouched;
+import io.tierlog.schemas.decision.BlocksUnconfirmed;
 import io.tierlog.schemas.decision.ConfigWarning;
 import io.tierlog.schemas.decision.DrainAdvanced;
 import io.tierlog.schemas.decision.DrainChanged;
@@ -154,6 +155,7 @@ final class NodeFold {
                 promotions.placed(f);
             }
             case BlocksBackedUp f -> copies.backedUp(f, cause);
+            case BlocksUnconfirmed f -> copies.unconfirmed(f);
             case BlocksRemoved f -> {
                 copies.removed(f, cause);
                 promotions.removed(f);

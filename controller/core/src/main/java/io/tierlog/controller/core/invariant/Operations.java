@@ -25,8 +25,8 @@ final class Operations {
     private final Map<String, Live> live = new LinkedHashMap<>();
     private long commandSequence;
 
-    /** One in progress: as issued, and where. */
-    record Live(OperationIssued issued, long issuedAt) {
+    /** One in progress: as issued, and where; whether the agent must see on another tier what it drops. */
+    record Live(OperationIssued issued, long issuedAt, boolean mustSee) {
         OperationKind kind() {
             return issued.kind();
         }
@@ -67,7 +67,8 @@ final class Operations {
 
     void issued(OperationIssued f, Cause cause, Policy policy) {
         counts.started++;
-        if (live.put(f.operation(), new Live(f, node.findings.offset())) != null || !cause.gives(node.aggregate, f.operation())) {
+        boolean mustSee = f.kind() == OperationKind.DROP && f.reliesOn() != Tier.UNKNOWN && node.copies.keepsLast(f, policy);
+        if (live.put(f.operation(), new Live(f, node.findings.offset(), mustSee)) != null || !cause.gives(node.aggregate, f.operation())) {
             node.findings.say(Invariant.I12, "operation " + f.operation() + " begins a second time, or its id is not of the event it answers");
         }
         commandRises(f.commandSequence(), true);
@@ -107,6 +108,9 @@ final class Operations {
             return;
         }
         OperationIssued issued = operation.issued;
+        if (operation.mustSee && cause.ending != null && cause.ending.operation().equals(f.operation())) {
+            node.copies.checkSeen(issued, cause.ending);
+        }
         if (f.kind() != issued.kind()) {
             node.findings.say(Invariant.I12, "operation " + f.operation() + " was a " + issued.kind() + " and ends as a " + f.kind());
         }

@@ -19,6 +19,7 @@ import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.Retention;
 import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.decision.BlocksUnconfirmed;
 import io.tierlog.schemas.decision.DrainAdvanced;
 import io.tierlog.schemas.decision.DrainChanged;
 import io.tierlog.schemas.decision.NodeDrained;
@@ -29,13 +30,16 @@ import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.SharesRow;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A draining node fetches nothing and takes part in no migration. Blocks that only this node holds are copied to the store, step by step and within
  * the budgets. Its engines go on, and so do write-backs and watermark eviction. The drain scans all placements, pass after pass, until a pass meets
- * none that is being saved; the first pass also tries blocks that another tier has refused. Confined to one step.
+ * none that is being saved; the first pass also tries blocks that another tier has refused. It relies on no earlier record of what the store has: the
+ * first pass has those blocks written again too, which moves no byte where the store still has them. Confined to one step.
  *
  * <p>Placements on the device alone belong to an engine instance. What it has saved belongs to its group and serves every request. So for a
  * draining instance fetches stop, what its requests have computed is saved when they end, whatever the write policy, and no placement on another
@@ -47,6 +51,8 @@ public final class Drains {
     private final Budget budget;
     private final int pass;
     private final List<PagedBlock> batch = new ArrayList<>();
+    /** Blocks whose copies in the store the first pass has confirmed again, by namespace. */
+    private final Map<Bytes, List<Block>> doubted = new LinkedHashMap<>();
     private RowKey.@Nullable Placement batchOf;
     private int batchRoom;
     private long left;
@@ -119,6 +125,7 @@ public final class Drains {
                 }
             }
         }
+        doubted.forEach((namespace, blocks) -> n.fact(new BlocksUnconfirmed(n.envelope(), n.namespace(namespace), blocks)));
         issue();
         if (next != null) {
             Bytes cursor = Bytes.wrapUnshared(Rows.PLACEMENTS.encodeKey(new KeyWriter(), next));
@@ -135,11 +142,13 @@ public final class Drains {
 
     /** Checks one placement; false when it is to be saved and the budgets are used up. */
     private boolean look(RowKey.Placement key, PlacementRow row) {
-        if (!PlacementRows.isOrdered(key.tier()) || !n.counts(row, key.tier()) || row.stored() || isSavedFromHost(key)) {
+        boolean doubts = pass == 0 && row.stored();
+        if (!PlacementRows.isOrdered(key.tier()) || !n.counts(row, key.tier()) || (row.stored() && !doubts) || isSavedFromHost(key)) {
             return true;
         }
         if (row.state() != PlacementState.SERVING || row.holds() > 0) {
             saving++; // on its way somewhere, or in use: seen again in the next pass
+            doubt(key, row, doubts);
             return true;
         }
         if (pass > 0 && row.refused()) {
@@ -149,9 +158,16 @@ public final class Drains {
         if (!fits(key)) {
             return false;
         }
+        doubt(key, row, doubts);
         batch.add(new PagedBlock(new Block(row.index(), key.block(), row.parent()), row.page(), row.generation(), row.crc32c()));
         saving++;
         return true;
+    }
+
+    private void doubt(RowKey.Placement key, PlacementRow row, boolean doubts) {
+        if (doubts) {
+            doubted.computeIfAbsent(key.namespace(), any -> new ArrayList<>()).add(new Block(row.index(), key.block(), row.parent()));
+        }
     }
 
     /** A block that the host has too is saved from there. */

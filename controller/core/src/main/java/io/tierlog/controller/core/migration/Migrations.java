@@ -26,7 +26,6 @@ import io.tierlog.schemas.Retention;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.CopyBlocks;
 import io.tierlog.schemas.command.CopyOrigin;
-import io.tierlog.schemas.command.DropBlocks;
 import io.tierlog.schemas.decision.MigrationCompleted;
 import io.tierlog.schemas.decision.MigrationSubmitted;
 import io.tierlog.schemas.decision.OperationEnded;
@@ -205,10 +204,7 @@ public final class Migrations {
         for (PendingDrop drop : List.copyOf(n.pendingDrops())) {
             List<PagedBlock> blocks = mayGo(n, drop);
             if (!blocks.isEmpty()) {
-                Operations.Issued issued = Operations.issue(n, new Move(OperationKind.DROP, drop.tier(), Tier.UNKNOWN),
-                        new Operations.Purpose(null, 0, drop.namespace(), Bytes.EMPTY), Blocks.of(blocks), drop.move());
-                n.command(new DropBlocks(n.envelope(), issued.header(), issued.operation(), drop.tier(), drop.namespace(), blocks,
-                        drop.reliesOn()));
+                Operations.drop(n, drop.tier(), drop.namespace(), blocks, drop.reliesOn(), drop.move());
                 dropped += blocks.size();
                 n.evolve();
             }

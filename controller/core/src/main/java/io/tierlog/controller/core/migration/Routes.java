@@ -5,7 +5,7 @@ import io.tierlog.controller.core.decide.NodeContext;
 import io.tierlog.controller.core.decide.Quotas;
 import io.tierlog.controller.core.eviction.EvictionPicker;
 import io.tierlog.controller.core.eviction.EvictionRules;
-import io.tierlog.controller.core.eviction.WatermarkEviction;
+import io.tierlog.controller.core.operation.Operations;
 import io.tierlog.controller.core.policy.Policies;
 import io.tierlog.controller.core.policy.Watermark;
 import io.tierlog.controller.core.state.ShareRows;
@@ -68,7 +68,7 @@ public final class Routes {
             if (batch.way().isCopy()) {
                 Migrations.copy(n, cause, route.source(), route.target(), batch.namespace(), Bytes.EMPTY, batch.blocks());
             } else {
-                WatermarkEviction.drop(n, route.source(), batch, cause);
+                Operations.drop(n, route.source(), batch.namespace(), batch.blocks(), batch.way().other(), cause);
             }
         }
         n.evolve();

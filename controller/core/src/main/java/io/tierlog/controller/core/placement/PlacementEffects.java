@@ -20,6 +20,7 @@ import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.BlocksBackedUp;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksTouched;
+import io.tierlog.schemas.decision.BlocksUnconfirmed;
 import io.tierlog.schemas.state.OperationRow;
 import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.PlacementState;
@@ -41,12 +42,13 @@ import org.jspecify.annotations.Nullable;
  * @param gone placements that went
  * @param pinned placements that were to go and stay, because they are in use
  * @param missed placements on the disk that a drop relied on and that the agent does not have
+ * @param unconfirmed blocks that a drop expected in the store and that the agent has not found there
  */
 public record PlacementEffects(List<PagedBlock> arrived, List<Tier> heldAlso, List<Block> stored, List<RemovedPlacement> gone, List<Block> pinned,
-        List<RemovedPlacement> missed) {
+        List<RemovedPlacement> missed, List<Block> unconfirmed) {
     private static PlacementEffects empty() {
         return new PlacementEffects(new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>(),
-                new ArrayList<>());
+                new ArrayList<>(), new ArrayList<>());
     }
 
     /** The rule that the event breaks, or null. */
@@ -83,6 +85,7 @@ public record PlacementEffects(List<PagedBlock> arrived, List<Tier> heldAlso, Li
             s.arrived.clear();
             s.heldAlso.clear();
             s.stored.clear();
+            s.unconfirmed.clear();
         }
         s.facts(n, Move.of(row), row.namespace(), c.operation(), reason(row));
     }
@@ -136,7 +139,10 @@ public record PlacementEffects(List<PagedBlock> arrived, List<Tier> heldAlso, Li
         heldAlso.add(heldAlso(n, namespace, move, result));
     }
 
-    /** The tier that is recorded to hold an arrived block, besides its target: the store, if it does. */
+    /**
+     * The tier that is recorded to hold an arrived block, besides its target: the store, if it does. On a node that drains, what is promoted counts as
+     * unsaved: the drain may have passed its tier, and has not confirmed it yet.
+     */
     private static Tier heldAlso(NodeContext n, Bytes namespace, Move move, BlockResult result) {
         Tier source = switch (move.kind()) {
             // A block read from another node is here alone, as far as this node records.
@@ -148,7 +154,8 @@ public record PlacementEffects(List<PagedBlock> arrived, List<Tier> heldAlso, Li
             return source == Tier.STORE ? Tier.STORE : Tier.UNKNOWN;
         }
         PlacementRow copy = n.placement(namespace, source, result.block().key());
-        return copy != null && copy.stored() ? Tier.STORE : source;
+        boolean unsure = move.kind() == OperationKind.PROMOTE && n.isDraining();
+        return copy != null && copy.stored() && !unsure ? Tier.STORE : source;
     }
 
     private static Tier storedBefore(NodeContext n, Bytes namespace, BlockResult result) {
@@ -177,12 +184,17 @@ public record PlacementEffects(List<PagedBlock> arrived, List<Tier> heldAlso, Li
             case NOT_SERVING, STALE_GENERATION, NOT_FOUND, SOURCE_LOST -> true;
             case UNKNOWN, COMPLETED, PARTIAL, IO, CHECKSUM, NO_ROOM, DEVICE_FAULT, STORE_UNAVAILABLE, PINNED, LAST_COPY, PREFIX_GONE,
                     MOVED_ON, CANCELLED, NEVER_STARTED, STALE_COMMAND, COMMAND_CONFLICT, STALE_INCARNATION, QUEUE_FULL, UNSUPPORTED,
-                    NODE_LOST, ENGINE_GONE, REPORTED_BY_AGENT, ALREADY_THERE, COPY_RESULT_MISMATCH, QUOTA_EXCEEDED, DRAINING -> false;
+                    NODE_LOST, ENGINE_GONE, REPORTED_BY_AGENT, ALREADY_THERE, COPY_RESULT_MISMATCH, QUOTA_EXCEEDED, DRAINING,
+                    NOT_IN_STORE -> false;
         };
     }
 
     private void dropped(NodeContext n, Bytes namespace, Tier tier, String operation, BlockResult result) {
         PlacementRow held = n.placement(namespace, tier, result.block().key());
+        if (result.reason() == OperationReason.NOT_IN_STORE) {
+            unconfirmed.add(result.block());
+            return;
+        }
         if (held == null) {
             return;
         }
@@ -195,7 +207,11 @@ public record PlacementEffects(List<PagedBlock> arrived, List<Tier> heldAlso, Li
         }
     }
 
+    /** What the store could not be asked about is not in use: its turn to leave is again when the store answers. */
     private void stays(NodeContext n, Bytes namespace, Tier tier, BlockResult result) {
+        if (result.reason() == OperationReason.STORE_UNAVAILABLE) {
+            return;
+        }
         boolean lastCopy = tier == Tier.HOST && result.reason() == OperationReason.LAST_COPY;
         PlacementRow disk = lastCopy ? n.placement(namespace, Tier.DISK, result.block().key()) : null;
         if (disk != null && disk.state() == PlacementState.SERVING) {
@@ -222,6 +238,9 @@ public record PlacementEffects(List<PagedBlock> arrived, List<Tier> heldAlso, Li
         }
         if (!stored.isEmpty()) {
             n.fact(new BlocksBackedUp(n.envelope(), namespace, stored));
+        }
+        if (!unconfirmed.isEmpty()) {
+            n.fact(new BlocksUnconfirmed(n.envelope(), namespace, unconfirmed));
         }
         Removals.fact(n, move.from(), namespace, why, gone);
         Removals.fact(n, Tier.DISK, namespace, RemovalReason.WATER_LEVEL, missed);

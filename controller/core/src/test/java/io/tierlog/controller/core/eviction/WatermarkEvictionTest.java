@@ -77,7 +77,7 @@ public class WatermarkEvictionTest {
     }
 
     private DropDone done(DropBlocks command) {
-        return new DropDone(a.envelope(), command.operation(), Tier.HOST, Agent.NAMESPACE, Agent.gone(command.blocks()));
+        return new DropDone(a.envelope(), command.operation(), Tier.HOST, Agent.NAMESPACE, Agent.gone(command));
     }
 
     /** Fills to 8 of 10: nothing. The ninth: 9 >= 0.9 * 10, so relief begins, and 4 go: 9 - 4 = 5 < 6. */
@@ -195,7 +195,7 @@ public class WatermarkEvictionTest {
         w.input(new OperationStarted(a.envelope(), "node/a@1.0", OperationKind.DROP, Agent.NAMESPACE, drop.blocks()));
         assertEquals(0, w.commands(DropBlocks.class).size());
         // Nor what leaves another tier.
-        w.input(new DropDone(a.envelope(), "node/a@2.0", Tier.DISK, Agent.NAMESPACE, Agent.gone(drop.blocks())));
+        w.input(new DropDone(a.envelope(), "node/a@2.0", Tier.DISK, Agent.NAMESPACE, Agent.gone(drop)));
         assertEquals(0, w.commands(DropBlocks.class).size());
         w.tick();
         assertEquals(List.of("y3", "y2", "y1", "y0"), names(w.command(DropBlocks.class)));
@@ -207,7 +207,7 @@ public class WatermarkEvictionTest {
     void anOperationThatTheAgentRanWithOtherContentFails() {
         DropBlocks drop = cross();
 
-        w.input(new DropDone(a.envelope(), drop.operation(), Tier.DISK, Agent.NAMESPACE, Agent.gone(drop.blocks())));
+        w.input(new DropDone(a.envelope(), drop.operation(), Tier.DISK, Agent.NAMESPACE, Agent.gone(drop)));
 
         OperationEnded ended = w.fact(OperationEnded.class);
         assertEquals(List.of(OperationState.FAILED, OperationReason.COMMAND_CONFLICT), List.of(ended.state(), ended.reason()));
@@ -310,7 +310,7 @@ public class WatermarkEvictionTest {
         assertEquals(2, small.host(b).drops());
         assertTrue(small.host(b).inRelief());
         DropBlocks first = firstDrop(small);
-        small.input(new DropDone(b.envelope(), first.operation(), Tier.HOST, Agent.NAMESPACE, Agent.gone(first.blocks())));
+        small.input(new DropDone(b.envelope(), first.operation(), Tier.HOST, Agent.NAMESPACE, Agent.gone(first)));
         assertEquals(2, small.host(b).drops(), "one has ended and the next one follows");
     }
 

@@ -150,7 +150,7 @@ class LogInvariantsTest {
     private static Stream<Arguments> copies() {
         PagedBlock newer = new PagedBlock(Story.B1, 1, 2, 77);
         OperationIssued drop = new OperationIssued(Story.OPEN, Story.NODE + "@4.0", OperationKind.DROP, Tier.HOST, Tier.UNKNOWN, null, 0,
-                Story.SPACE, Bytes.EMPTY, List.of(Story.B1), 3, 9_000, null, null);
+                Story.SPACE, Bytes.EMPTY, List.of(Story.B1), 3, 9_000, null, null, Tier.DISK);
         return Stream.of(
                 of("a generation that no event named", new Story().with(BlocksPlaced.class, 0, f -> new BlocksPlaced(f.envelope(), f.tier(),
                         f.namespace(), List.of(Story.PAGES.get(0), newer), f.operation(), f.heldAlso(), 3)), Invariant.I8, "decisions@6"),

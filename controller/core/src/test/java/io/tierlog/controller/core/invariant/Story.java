@@ -75,7 +75,7 @@ final class Story {
         add(new RequestSubmitted(OPEN, "r", 1, SPACE, List.of(key(0), key(1)), 33, 16, 0, List.of(), List.of(), 0, 2, true, false, false, null),
                 new RequestAdmitted(OPEN, "r", 1, SPACE, 2, 2, 0, 0, false),
                 new OperationIssued(OPEN, FETCH, OperationKind.PREFETCH, Tier.STORE, Tier.HOST, "r", 1, SPACE, key(0), List.of(B0, B1), 1, 9_000,
-                        null, null),
+                        null, null, Tier.UNKNOWN),
                 new LeaseRequested(OPEN, LEASE, FETCH, "r", 1, 9_000),
                 go(RequestState.SUBMITTED, RequestState.PREFETCHING, RequestReason.FETCH_ISSUED));
         add(new OperationStarted(OPEN, FETCH, OperationKind.PREFETCH, SPACE, PAGES), new InputApplied(OPEN));
@@ -86,7 +86,7 @@ final class Story {
                 go(RequestState.PREFETCHING, RequestState.PREFETCH_DONE, RequestReason.FETCH_ARRIVED),
                 go(RequestState.PREFETCH_DONE, RequestState.PREFILLING, RequestReason.FETCH_ARRIVED),
                 new OperationIssued(OPEN, BACK_UP, OperationKind.BACK_UP, Tier.HOST, Tier.STORE, null, 0, SPACE, key(0), List.of(B0, B1), 2, 9_000,
-                        null, null));
+                        null, null, Tier.UNKNOWN));
         add(new RequestFinished(OPEN, "r", 1, RequestReason.COMPLETED, 1),
                 go(RequestState.PREFILLING, RequestState.FINISHED, RequestReason.COMPLETED),
                 new LeaseEnded(OPEN, LEASE, LeaseEndReason.REQUEST_ENDED));

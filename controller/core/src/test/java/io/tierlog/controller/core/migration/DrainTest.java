@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.tierlog.controller.core.Agent;
 import io.tierlog.controller.core.World;
 import io.tierlog.controller.core.state.ShareRows;
+import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.MoveTrigger;
 import io.tierlog.schemas.OperationReason;
@@ -22,8 +23,10 @@ import io.tierlog.schemas.command.CopyBlocks;
 import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.command.ResumeRequest;
 import io.tierlog.schemas.command.WriteBackBlocks;
+import io.tierlog.schemas.decision.BlocksUnconfirmed;
 import io.tierlog.schemas.decision.MigrationSubmitted;
 import io.tierlog.schemas.decision.NodeDrained;
+import io.tierlog.schemas.event.BlocksSeenStored;
 import io.tierlog.schemas.event.EngineAttached;
 import io.tierlog.schemas.event.EngineDetached;
 import io.tierlog.schemas.event.NodeDrainRequested;
@@ -37,6 +40,10 @@ import org.junit.jupiter.api.Test;
 class DrainTest extends MigrationScene {
     private void drain(String request, boolean drain) {
         w.input(new NodeDrainRequested(operator("node/a"), request, drain, null));
+    }
+
+    private static Block named(int name) {
+        return new Block(0, key(name), Bytes.EMPTY);
     }
 
     private List<CopyBlocks> tick() {
@@ -70,6 +77,36 @@ class DrainTest extends MigrationScene {
         assertEquals(PlacementState.SERVING, w.state(a, Tier.HOST, key(1)), "it stays and serves");
         w.tick();
         assertEquals(List.of(), w.facts(NodeDrained.class), "said once");
+    }
+
+    /** The store had both once. A drain does not rely on that: one is there still, the other is written again. */
+    @Test
+    void whatTheStoreHadOnceIsConfirmedAgain() {
+        onHost(1, 2);
+        w.input(new BlocksSeenStored(a.envelope(), Agent.NAMESPACE, List.of(named(1), named(2))));
+        drain("d", true);
+
+        List<CopyBlocks> copies = tick();
+
+        assertEquals(2, copies.stream().mapToInt(c -> c.blocks().size()).sum());
+        assertEquals(2, w.facts(BlocksUnconfirmed.class).stream().mapToInt(f -> f.blocks().size()).sum());
+        copies.forEach(copy -> w.input(done(copy)));
+        w.tick();
+        assertEquals(List.of(), w.commands(CopyBlocks.class), "the second pass relies on the first");
+        assertEquals(0, w.fact(NodeDrained.class).leftBlocks());
+    }
+
+    @Test
+    void whatCannotBeConfirmedIsCounted() {
+        onHost(1, 2);
+        w.input(new BlocksSeenStored(a.envelope(), Agent.NAMESPACE, List.of(named(1), named(2))));
+        drain("d", true);
+        for (int i = 0; i < 20 && w.facts(NodeDrained.class).isEmpty(); i++) {
+            for (CopyBlocks copy : tick()) {
+                w.input(failed(copy, OperationReason.STORE_UNAVAILABLE));
+            }
+        }
+        assertEquals(2, w.fact(NodeDrained.class).leftBlocks());
     }
 
     @Test

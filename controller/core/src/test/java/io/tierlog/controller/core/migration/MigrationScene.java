@@ -203,7 +203,7 @@ public abstract class MigrationScene {
     }
 
     DropDone gone(DropBlocks drop) {
-        return new DropDone(a.envelope(), drop.operation(), drop.tier(), Agent.NAMESPACE, Agent.gone(drop.blocks()));
+        return new DropDone(a.envelope(), drop.operation(), drop.tier(), Agent.NAMESPACE, Agent.gone(drop));
     }
 
     static List<Integer> numbers(List<BlockName> names) {

@@ -68,7 +68,7 @@ abstract class DiskScene {
     }
 
     DropDone gone(DropBlocks drop) {
-        return new DropDone(a.envelope(), drop.operation(), drop.tier(), Agent.NAMESPACE, Agent.gone(drop.blocks()));
+        return new DropDone(a.envelope(), drop.operation(), drop.tier(), Agent.NAMESPACE, Agent.gone(drop));
     }
 
     static List<String> names(List<PagedBlock> blocks) {

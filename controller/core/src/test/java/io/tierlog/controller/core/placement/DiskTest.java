@@ -378,7 +378,7 @@ class DiskTest extends DiskScene {
             small.input(pinned
                     ? new DropFailed(b.envelope(), drop.operation(), Tier.HOST, OperationReason.PINNED, Agent.NAMESPACE,
                             Agent.failed(Blocks.of(drop.blocks()), OperationReason.PINNED))
-                    : new DropDone(b.envelope(), drop.operation(), Tier.HOST, Agent.NAMESPACE, Agent.gone(drop.blocks())));
+                    : new DropDone(b.envelope(), drop.operation(), Tier.HOST, Agent.NAMESPACE, Agent.gone(drop)));
             assertEquals(pinned ? copies : copies + 1, small.commands.stream().filter(CopyBlocks.class::isInstance).count());
         }
     }

@@ -235,7 +235,7 @@ class GroupsTest {
             assertEquals(List.of(), w.commands(DropBlocks.class));
         }
         DropBlocks drop = w.commands.stream().filter(DropBlocks.class::isInstance).map(DropBlocks.class::cast).findFirst().orElseThrow();
-        w.input(new DropDone(a.envelope(), drop.operation(), Tier.HOST, Agent.NAMESPACE, Agent.gone(drop.blocks())));
+        w.input(new DropDone(a.envelope(), drop.operation(), Tier.HOST, Agent.NAMESPACE, Agent.gone(drop)));
         assertEquals(8, use(a, "g").usedBlocks());
         assertEquals(0, use(a, "g").leavingBlocks());
     }

@@ -7,6 +7,7 @@ import io.tierlog.agent.core.disk.DiskState;
 import io.tierlog.agent.core.operation.BlockTransfer;
 import io.tierlog.agent.core.operation.DiskDrop;
 import io.tierlog.agent.core.operation.Operations;
+import io.tierlog.agent.core.operation.StoreCheck;
 import io.tierlog.agent.core.page.Page;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.BlockStatus;
@@ -26,8 +27,10 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Frees host pages and placements on the disk, each only if it holds what the command names, has no pin, and no block there extends it. On the
- * host it is one step, since no byte moves; see {@link DiskDrop} for the disk. For the core's one thread.
+ * Frees host pages and placements on the disk, each only if it holds what the command names, has no pin, no block there extends it, and the
+ * placement that the command relies on is there. For the store that takes a probe ({@link StoreCheck}), so all other checks are made when its answer
+ * has come: meanwhile the block may be pinned, read or written again. On the host a drop is one step, since no byte moves; see {@link DiskDrop} for
+ * the disk. For the core's one thread.
  */
 public final class DropCommands {
     private final AgentContext context;
@@ -39,36 +42,52 @@ public final class DropCommands {
     }
 
     void run(DropBlocks command) {
+        boolean disk = command.tier() == Tier.DISK && context.disk().exists();
+        boolean probes = command.reliesOn() == Tier.STORE;
+        if ((command.tier() != Tier.HOST && !disk) || command.blocks().size() > context.limits().bounds().keysPerRequest()) {
+            context.refuse(command.header(), command.operation(), OperationReason.UNSUPPORTED, "this agent cannot drop that from " + command.tier());
+            return;
+        }
+        if ((disk && !context.disk().isOpen()) || ((disk || probes) && (operations.full() || context.ports().events().congested()))) {
+            context.refuse(command.header(), command.operation(), OperationReason.QUEUE_FULL,
+                    "the agent is at its limit of work, or has not reported its disk yet");
+            return;
+        }
+        context.journal().started(command.operation());
+        context.append(command.header().command(), e -> new OperationStarted(
+                e, command.operation(), OperationKind.DROP, command.namespace(), command.blocks()));
+        if (probes) {
+            operations.add(new StoreCheck(context, command, lacking -> drop(command, lacking)));
+        } else {
+            drop(command, Map.of());
+        }
+    }
+
+    /** Drops what may go now; {@code lacking} names the blocks for which the store cannot be relied on, and why. */
+    private void drop(DropBlocks command, Map<Bytes, OperationReason> lacking) {
+        if (command.tier() == Tier.DISK) {
+            fromDisk(command, lacking);
+        } else {
+            fromHost(command, lacking);
+        }
+    }
+
+    // --- from the host
+
+    private void fromHost(DropBlocks command, Map<Bytes, OperationReason> lacking) {
         String operation = command.operation();
         String cause = command.header().command();
-        boolean disk = command.tier() == Tier.DISK && context.disk().exists();
-        if ((command.tier() != Tier.HOST && !disk) || command.blocks().size() > context.limits().bounds().keysPerRequest()) {
-            context.refuse(command.header(), operation, OperationReason.UNSUPPORTED, "this agent cannot drop that from " + command.tier());
-            return;
-        }
-        if (disk) {
-            fromDisk(command);
-            return;
-        }
-        context.journal().started(operation);
-        context.append(cause, e -> new OperationStarted(e, operation, OperationKind.DROP, command.namespace(), command.blocks()));
         List<BlockResult> results = new ArrayList<>(command.blocks().size());
         OperationReason first = OperationReason.NOT_SERVING;
         boolean anyGone = false;
         for (PagedBlock block : command.blocks()) {
-            Optional<OperationReason> kept = drop(command, block);
-            if (kept.isPresent() && (results.isEmpty() || first == OperationReason.COMPLETED)) {
-                first = kept.get();
+            BlockResult result = drop(command, block, lacking);
+            boolean gone = result.status() == BlockStatus.GONE;
+            if (!gone && (results.isEmpty() || first == OperationReason.COMPLETED)) {
+                first = result.reason();
             }
-            anyGone |= kept.isEmpty();
-            results.add(new BlockResult(
-                    block.block(),
-                    kept.isEmpty() ? BlockStatus.GONE : BlockStatus.FAILED,
-                    kept.orElse(OperationReason.COMPLETED),
-                    block.page(),
-                    block.generation(),
-                    0,
-                    Tier.UNKNOWN));
+            anyGone |= gone;
+            results.add(result);
         }
         OperationReason why = first;
         if (anyGone) {
@@ -78,56 +97,59 @@ public final class DropCommands {
         }
     }
 
-    /** Empty when the block is gone, now or already; else why it stays. */
-    private Optional<OperationReason> drop(DropBlocks command, PagedBlock block) {
+    private BlockResult drop(DropBlocks command, PagedBlock block, Map<Bytes, OperationReason> lacking) {
         Optional<Page> found = context.pages().serving(command.namespace(), block.block().key());
         if (found.isEmpty()) {
             boolean coming = context.pages().coming(command.namespace(), block.block().key()).isPresent();
-            return coming ? Optional.of(OperationReason.NOT_SERVING) : Optional.empty();
+            return coming ? result(block, BlockStatus.FAILED, OperationReason.NOT_SERVING, Tier.UNKNOWN)
+                    : result(block, BlockStatus.GONE, OperationReason.NOT_FOUND, Tier.UNKNOWN);
         }
         Page page = found.get();
+        Optional<OperationReason> kept = whyKept(command, block, page, lacking);
+        if (kept.isPresent()) {
+            return result(block, BlockStatus.FAILED, kept.get(), Tier.UNKNOWN);
+        }
+        context.pages().leave(page);
+        return result(block, BlockStatus.GONE, OperationReason.COMPLETED, command.reliesOn());
+    }
+
+    private static BlockResult result(PagedBlock block, BlockStatus status, OperationReason reason, Tier seenOn) {
+        return new BlockResult(block.block(), status, reason, block.page(), block.generation(), 0, seenOn);
+    }
+
+    private Optional<OperationReason> whyKept(DropBlocks command, PagedBlock block, Page page, Map<Bytes, OperationReason> lacking) {
         if (page.number() != block.page() || page.generation() != block.generation()) {
             return Optional.of(OperationReason.STALE_GENERATION);
         }
         if (!page.pins().isEmpty() || !context.pages().isLeaf(page)) {
             return Optional.of(OperationReason.PINNED);
         }
-        if (!holdsElsewhere(command, block)) {
-            return Optional.of(OperationReason.LAST_COPY);
-        }
-        context.pages().leave(page);
-        return Optional.empty();
+        return whyNotElsewhere(command, block, lacking);
     }
 
-    /** A placement on this node that the command relies on must serve here; the controller has leased the one in the store. */
-    private boolean holdsElsewhere(DropBlocks command, PagedBlock block) {
+    /** Why the placement that the command relies on does not count; empty when it is there now. */
+    private Optional<OperationReason> whyNotElsewhere(DropBlocks command, PagedBlock block, Map<Bytes, OperationReason> lacking) {
         Bytes key = block.block().key();
-        return switch (command.reliesOn()) {
-            case UNKNOWN, STORE -> true;
+        boolean there = switch (command.reliesOn()) {
+            case UNKNOWN -> true;
+            case STORE -> !lacking.containsKey(key);
             // What is dropped cannot be what is relied on.
             case HOST -> command.tier() != Tier.HOST && context.pages().serving(command.namespace(), key).isPresent();
             case DISK -> command.tier() != Tier.DISK && context.disk().serving(command.namespace(), key).isPresent();
             // The engine may drop a device page at any time.
             case DEVICE -> false;
         };
+        return there ? Optional.empty() : Optional.of(lacking.getOrDefault(key, OperationReason.LAST_COPY));
     }
 
     // --- from the disk
 
-    private void fromDisk(DropBlocks command) {
-        if (!context.disk().isOpen() || operations.full() || context.ports().events().congested()) {
-            context.refuse(command.header(), command.operation(), OperationReason.QUEUE_FULL,
-                    "the agent is at its limit of work, or has not reported its disk yet");
-            return;
-        }
-        context.journal().started(command.operation());
-        context.append(command.header().command(), e -> new OperationStarted(
-                e, command.operation(), OperationKind.DROP, command.namespace(), command.blocks()));
+    private void fromDisk(DropBlocks command, Map<Bytes, OperationReason> lacking) {
         List<BlockTransfer> items = new ArrayList<>(command.blocks().size());
         Map<Bytes, Integer> extending = new LinkedHashMap<>(); // how many copies that this command takes extend a block
         for (PagedBlock block : command.blocks()) {
             BlockTransfer item = new BlockTransfer(block.block(), -1, block.generation());
-            takeFromDisk(command, block, item, extending);
+            takeFromDisk(command, block, item, extending, lacking);
             items.add(item);
             if (item.ownsPlacement()) {
                 extending.merge(block.block().parent(), 1, Integer::sum);
@@ -137,10 +159,11 @@ public final class DropCommands {
     }
 
     /** No lookup finds the placement from here on; or it stays with a reason, or there is none. */
-    private void takeFromDisk(DropBlocks command, PagedBlock block, BlockTransfer item, Map<Bytes, Integer> extending) {
+    private void takeFromDisk(DropBlocks command, PagedBlock block, BlockTransfer item, Map<Bytes, Integer> extending,
+            Map<Bytes, OperationReason> lacking) {
         Optional<DiskPlacement> found = context.disk().index().known(command.namespace(), block.block().key());
         if (found.isEmpty() || found.get().removalReported()) {
-            item.gone();
+            item.goneBefore();
             return;
         }
         DiskPlacement copy = found.get();
@@ -150,11 +173,11 @@ public final class DropCommands {
             item.failed(OperationReason.STALE_GENERATION);
         } else if (!copy.pins().isEmpty() || context.disk().index().children(copy) > extending.getOrDefault(block.block().key(), 0)) {
             item.failed(OperationReason.PINNED);
-        } else if (!holdsElsewhere(command, block)) {
-            item.failed(OperationReason.LAST_COPY);
         } else {
-            item.owns(copy);
-            context.disk().leave(copy);
+            whyNotElsewhere(command, block, lacking).ifPresentOrElse(item::failed, () -> {
+                item.owns(copy);
+                context.disk().leave(copy);
+            });
         }
     }
 }

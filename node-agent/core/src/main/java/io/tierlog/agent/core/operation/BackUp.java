@@ -58,7 +58,7 @@ public final class BackUp extends TransferSession {
             item.alreadyThere(crc);
         }
         if (item.requirePage().state() == PageState.SERVING) {
-            context.pages().markHeldInStore(item.requirePage());
+            context.pages().markHeldInStore(item.requirePage(), true);
         }
     }
 

@@ -161,9 +161,15 @@ public final class BlockTransfer {
         settle(BlockStatus.FAILED, why, 0);
     }
 
-    /** No lookup finds its placement now. */
-    public void gone() {
+    /** No lookup finds its placement now; it was dropped because the agent saw the block on that tier, UNKNOWN where a last copy may go. */
+    void gone(Tier seenOn) {
         settle(BlockStatus.GONE, OperationReason.COMPLETED, 0);
+        from = seenOn;
+    }
+
+    /** Its placement had gone before. */
+    public void goneBefore() {
+        settle(BlockStatus.GONE, OperationReason.NOT_FOUND, 0);
     }
 
     private void settle(BlockStatus becomes, OperationReason why, int crc) {

@@ -22,8 +22,11 @@ import java.util.List;
  * does. The agent repeats a failed drop in the background.
  */
 public final class DiskDrop extends TransferSession {
+    private final Tier reliesOn;
+
     public DiskDrop(AgentContext context, DropBlocks command, List<BlockTransfer> items) {
         super(context, command.operation(), command.header().command(), command.namespace(), items, State.RUNNING);
+        this.reliesOn = command.reliesOn();
     }
 
     @Override
@@ -46,12 +49,12 @@ public final class DiskDrop extends TransferSession {
 
     @Override
     void arrived(BlockTransfer item, UnitResult result) {
-        item.gone();
+        item.gone(reliesOn);
     }
 
     @Override
     void failed(BlockTransfer item, OperationReason why) {
-        item.gone();
+        item.gone(reliesOn);
         if (!DiskTier.hasLeft(new UnitResult(BlockStatus.FAILED, why, 0))) {
             context.counters().increment(AgentCounter.DISK_DROPS_REPEATED);
             item.placementHandedOver();
@@ -84,7 +87,7 @@ public final class DiskDrop extends TransferSession {
             }
         }
         List<BlockResult> results = items.stream()
-                .map(item -> new BlockResult(item.block, item.status(), item.reason(), -1, item.generation, 0, Tier.UNKNOWN))
+                .map(item -> new BlockResult(item.block, item.status(), item.reason(), -1, item.generation, 0, item.from()))
                 .toList();
         OperationReason why = results.stream().map(BlockResult::reason)
                 .filter(reason -> reason != OperationReason.COMPLETED).findFirst().orElse(OperationReason.NOT_SERVING);

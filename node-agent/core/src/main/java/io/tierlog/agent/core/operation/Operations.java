@@ -2,6 +2,7 @@
 package io.tierlog.agent.core.operation;
 
 import io.tierlog.agent.core.api.AgentCounter;
+import io.tierlog.agent.core.api.AgentInput.StoreProbed;
 import io.tierlog.agent.core.api.AgentInput.UnitResult;
 import io.tierlog.agent.core.api.AgentLimits;
 import io.tierlog.agent.core.context.AgentContext;
@@ -250,6 +251,24 @@ public final class Operations {
     }
 
     // --- units
+
+    /** The store has answered a probe of an operation; false when the probe was not for one. */
+    public boolean probed(StoreProbed in) {
+        Unit probe = units.get(in.unit());
+        if (probe == null) {
+            return false;
+        }
+        context.counters().add(AgentCounter.PROBES_UNANSWERED, in.reachable() ? 0 : 1);
+        List<UnitResult> results = new ArrayList<>(probe.items.size());
+        for (int i = 0; i < probe.items.size(); i++) {
+            OperationReason lacks = i == in.present() ? OperationReason.NOT_IN_STORE : StoreCheck.NOT_REACHED;
+            results.add(!in.reachable() ? new UnitResult(BlockStatus.FAILED, OperationReason.STORE_UNAVAILABLE, 0)
+                    : i < in.present() ? new UnitResult(BlockStatus.ALREADY_THERE, OperationReason.COMPLETED, 0)
+                    : new UnitResult(BlockStatus.FAILED, lacks, 0));
+        }
+        unitEnded(in.unit(), results, TransferPort.STORE);
+        return true;
+    }
 
     /** Hands out units as far as the limits allow. */
     public void pump() {

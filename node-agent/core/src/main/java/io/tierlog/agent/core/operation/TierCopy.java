@@ -288,7 +288,7 @@ public final class TierCopy extends TransferSession {
         }
         items.stream().filter(item -> target == Tier.DISK).forEach(this::endOnDisk);
         items.stream().filter(item -> target == Tier.STORE && source == Tier.HOST && item.done())
-                .forEach(item -> context.pages().markHeldInStore(item.requirePage()));
+                .forEach(item -> context.pages().markHeldInStore(item.requirePage(), true));
         context.pages().unpinAll(operation);
         context.disk().index().unpinAll(operation);
         if (fromDevice()) {

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>For the core's one thread.
  */
-public abstract sealed class TransferSession permits Fetch, WriteBack, BackUp, DeviceLoad, TierCopy, DiskDrop {
+public abstract sealed class TransferSession permits Fetch, WriteBack, BackUp, DeviceLoad, TierCopy, DiskDrop, StoreCheck {
     public enum State {
         WAITING_FOR_PAGES,
         RUNNING,

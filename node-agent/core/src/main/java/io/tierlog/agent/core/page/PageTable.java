@@ -243,10 +243,10 @@ public final class PageTable {
         }
     }
 
-    /** The block of a serving page is in the store too. */
-    public void markHeldInStore(Page page) {
+    /** Whether the store has the block of a serving page too. */
+    public void markHeldInStore(Page page, boolean held) {
         withdraw(page);
-        page.heldInStore = true;
+        page.heldInStore = held;
         offerForEviction(page);
     }
 

@@ -122,7 +122,7 @@ class PageTableTest {
         Page held = put("b0", false);
         put("c0", false);
         put("d0", false);
-        table.markHeldInStore(held);
+        table.markHeldInStore(held, true);
         List<Evicted> evicted = table.makeFree(2).orElseThrow();
         assertEquals(List.of("b0", "a0"), evicted.stream().map(PageTableTest::name).toList());
         assertEquals(List.of(false, true), evicted.stream().map(Evicted::lastCopy).toList());

@@ -172,7 +172,7 @@ final class PartitionHistory {
         return !(fact instanceof BlocksRemoved removed)
                 || switch (removed.reason()) {
                     case WATER_LEVEL, PRESSURE, QUOTA -> true;
-                    case UNKNOWN, ENGINE_EVICTED, NOT_RETAINED, CHECKSUM, WRITE_FAILED, NODE_LOST, NODE_STOPPED, MIGRATED -> false;
+                    case UNKNOWN, ENGINE_EVICTED, NOT_RETAINED, CHECKSUM, WRITE_FAILED, NODE_LOST, NODE_STOPPED, MIGRATED, MISSING -> false;
                 };
     }
 

@@ -240,7 +240,7 @@ class LogStatisticsTest {
 
     private void issued(String operation, OperationKind kind, long atMs) {
         statistics.fact(new OperationIssued(
-                NODE, operation, kind, Tier.HOST, Tier.DISK, null, 0, M, Bytes.EMPTY, blocks(2), 1, 1, null, null), atMs);
+                NODE, operation, kind, Tier.HOST, Tier.DISK, null, 0, M, Bytes.EMPTY, blocks(2), 1, 1, null, null, Tier.UNKNOWN), atMs);
     }
 
     private void ended(String operation, OperationKind kind, OperationState state, OperationReason reason, long bytes, long atMs) {

@@ -179,7 +179,7 @@ final class Agent {
     private void drop(DropBlocks drop) {
         drop.blocks().forEach(block -> pages.free(block.page()));
         List<BlockResult> results =
-                drop.blocks().stream().map(at -> result(at, BlockStatus.GONE, Tier.UNKNOWN)).toList();
+                drop.blocks().stream().map(at -> result(at, BlockStatus.GONE, drop.reliesOn())).toList();
         sender.send(new DropDone(Workload.blank(), drop.operation(), drop.tier(), drop.namespace(), results));
     }
 

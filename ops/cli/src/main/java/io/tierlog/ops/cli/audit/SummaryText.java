@@ -129,6 +129,7 @@ public final class SummaryText {
             case PINNED -> "a request still used the blocks; they stay";
             case STALE_GENERATION, NOT_SERVING, SOURCE_LOST, PREFIX_GONE -> "the blocks had left before the command ran";
             case LAST_COPY -> "the only copy stays";
+            case NOT_IN_STORE -> "the store has lost the blocks: the only copy stays";
             case MOVED_ON -> "the request went on before the fetch began";
             case NOT_FOUND -> "the source no longer had the blocks";
             case QUEUE_FULL -> "the agent had too many operations";

@@ -10,6 +10,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -105,6 +106,8 @@ public final class Medium {
     private final SequencedMap<Name, Held> held = new LinkedHashMap<>();
     private final Deque<Pending> lies = new ArrayDeque<>();
     private final Deque<PendingRead> misreads = new ArrayDeque<>();
+    private final Map<Name, Long> lostAt = new HashMap<>();
+    private long losses;
     private boolean full;
     private boolean reachable = true;
     private long generations;
@@ -198,7 +201,22 @@ public final class Medium {
 
     /** The block is there no longer; false when it was not. */
     public boolean lose(String namespace, Bytes key) {
-        return held.remove(new Name(namespace, key)) != null;
+        return lose(new Name(namespace, key));
+    }
+
+    private boolean lose(Name name) {
+        lostAt.put(name, ++losses);
+        return held.remove(name) != null;
+    }
+
+    /** How many blocks it has lost so far. */
+    public long losses() {
+        return losses;
+    }
+
+    /** Whether it has lost the block after it had lost {@code losses} blocks. */
+    public boolean hasLostSince(long losses, String namespace, Bytes key) {
+        return lostAt.getOrDefault(new Name(namespace, key), 0L) > losses;
     }
 
     /** A byte of the block at a position flips, or it is lost altogether; false when nothing is held. */
@@ -208,7 +226,7 @@ public final class Medium {
         }
         Held one = all().get(position % held.size());
         if (lose) {
-            held.remove(new Name(one.namespace, one.block.key()));
+            lose(one.namespace, one.block.key());
         } else {
             one.bytes[position % one.bytes.length] ^= (byte) (1 << (position % Byte.SIZE));
         }
@@ -262,7 +280,7 @@ public final class Medium {
             return Answer.failed(OperationReason.STALE_GENERATION);
         }
         if (crc(there.bytes) != there.crc32c) {
-            held.remove(name);
+            lose(name);
             return Answer.failed(OperationReason.CHECKSUM);
         }
         Answer other = misread(name, there);

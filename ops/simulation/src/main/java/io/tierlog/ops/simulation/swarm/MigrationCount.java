@@ -34,7 +34,8 @@ public enum MigrationCount {
     QUOTA_EXCEEDED("writes and fetches that a quota did not allow"),
     GROUP_LEVELS("water levels of groups that were crossed"),
     CHECKED_AGAINST_QUOTA("placements that were held against a quota"),
-    CHECKED_ELSEWHERE("blocks that left a host and were looked for where they must be");
+    CHECKED_ELSEWHERE("blocks that left a host or a disk and were looked for where they must be"),
+    LOST_AFTER_SEEN("of these, the store had them when the drop came, and lost them since");
 
     private final String meaning;
 

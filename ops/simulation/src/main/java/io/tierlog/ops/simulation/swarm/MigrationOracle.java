@@ -10,6 +10,8 @@ import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.UndoTables;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.BlockName;
+import io.tierlog.schemas.BlockResult;
+import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.GroupPolicy;
 import io.tierlog.schemas.GroupTier;
@@ -17,6 +19,7 @@ import io.tierlog.schemas.MigrationMethod;
 import io.tierlog.schemas.MigrationPolicy;
 import io.tierlog.schemas.MigrationState;
 import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.RemovalReason;
 import io.tierlog.schemas.Tier;
@@ -34,7 +37,9 @@ import io.tierlog.schemas.decision.MigrationSubmitted;
 import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.decision.QuotaExceeded;
 import io.tierlog.schemas.decision.WaterLevelCrossed;
+import io.tierlog.schemas.event.DropDone;
 import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.OperationCancelled;
 import io.tierlog.schemas.state.ClockRow;
 import io.tierlog.schemas.state.GroupTierRow;
 import io.tierlog.schemas.state.NodeRow;
@@ -42,8 +47,10 @@ import io.tierlog.schemas.state.SharesRow;
 import io.tierlog.schemas.state.TierRow;
 import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -55,11 +62,10 @@ import org.jspecify.annotations.Nullable;
 final class MigrationOracle implements World.Watcher {
     private static final Set<MigrationState> ENDED = EnumSet.of(MigrationState.DONE, MigrationState.CANCELLED, MigrationState.REJECTED);
 
-    /** With none of these, what a disk or the store has been given is there. */
+    /** With none of these, what a disk has been given is there. */
     private static final Set<FaultKind> LOSING = EnumSet.of(
             FaultKind.AGENT_CRASH_TORN, FaultKind.DISK_WRITE_LOST, FaultKind.DISK_WRITE_TORN, FaultKind.DISK_WRITE_MISDIRECTED,
-            FaultKind.DISK_BIT_FLIPPED, FaultKind.DISK_BLOCK_LOST, FaultKind.DISK_LOST, FaultKind.STORE_WRITE_TORN, FaultKind.STORE_BIT_FLIPPED,
-            FaultKind.STORE_OBJECT_LOST);
+            FaultKind.DISK_BIT_FLIPPED, FaultKind.DISK_BLOCK_LOST, FaultKind.DISK_LOST);
 
     private final Stage stage;
     private final World world;
@@ -68,6 +74,8 @@ final class MigrationOracle implements World.Watcher {
     private final Set<String> ended = new LinkedHashSet<>();
     private final List<BlockName> leaving = new ArrayList<>();
     private @Nullable DropBlocks drop;
+    /** For each drop that relies on the store: how many blocks the store had lost when the agent received it. */
+    private final Map<String, Long> lostBefore = new LinkedHashMap<>();
     private List<Fact> facts = List.of();
 
     MigrationOracle(Stage stage) {
@@ -123,12 +131,15 @@ final class MigrationOracle implements World.Watcher {
         }
     }
 
-    // --- what leaves a host is elsewhere
+    // --- what leaves a host or a disk is elsewhere
 
     @Override
     public void hearing(AgentProcess process, AgentInput input) {
         leaving.clear();
-        drop = keeps && input instanceof AgentInput.CommandReceived(DropBlocks told) && told.tier() == Tier.HOST && told.reliesOn() != Tier.UNKNOWN
+        if (input instanceof AgentInput.CommandReceived(DropBlocks told) && told.reliesOn() == Tier.STORE) {
+            lostBefore.putIfAbsent(told.operation(), world.store().losses());
+        }
+        drop = keeps && input instanceof AgentInput.CommandReceived(DropBlocks told) && told.tier() == Tier.HOST && told.reliesOn() == Tier.DISK
                 ? told : null;
         if (drop != null) {
             for (PagedBlock block : drop.blocks()) {
@@ -149,15 +160,35 @@ final class MigrationOracle implements World.Watcher {
         for (BlockName block : leaving) {
             if (!process.serves(block.namespace(), List.of(block.key()))) {
                 stage.count(MigrationCount.CHECKED_ELSEWHERE);
-                require(isOn(told.reliesOn(), told.envelope().aggregate(), block.namespace(), block.key()),
-                        "the last copy: block " + block + " left the host because " + told.reliesOn() + " has it, and it has not: " + told);
+                require(isOnDisk(told.envelope().aggregate(), block.namespace(), block.key()),
+                        "the last copy: block " + block + " left the host because the disk has it, and it has not: " + told);
             }
         }
     }
 
-    private boolean isOn(Tier tier, String aggregate, String namespace, Bytes key) {
+    private boolean isOnDisk(String aggregate, String namespace, Bytes key) {
         SimNode node = world.nodes().stream().filter(one -> one.aggregate().equals(aggregate)).findFirst().orElseThrow();
-        return tier == Tier.STORE ? world.store().holds(namespace, key) : node.disk().holds(namespace, key);
+        return node.disk().holds(namespace, key);
+    }
+
+    /**
+     * What left a host or a disk because the agent has seen it in the store was there when the command came, or later, whatever faults there are.
+     * What the store has lost since is no mistake.
+     */
+    private void seenInStore(String operation, String namespace, List<BlockResult> results) {
+        for (BlockResult result : results) {
+            boolean taken = result.status() == BlockStatus.GONE && result.reason() == OperationReason.COMPLETED;
+            if (!taken || result.source() != Tier.STORE) {
+                continue;
+            }
+            Bytes key = result.block().key();
+            Long losses = lostBefore.get(operation);
+            stage.count(MigrationCount.CHECKED_ELSEWHERE);
+            boolean there = world.store().holds(namespace, key);
+            boolean lostSince = !there && losses != null && world.store().hasLostSince(losses, namespace, key);
+            stage.count(MigrationCount.LOST_AFTER_SEEN, lostSince ? 1 : 0);
+            require(there || lostSince, "the last copy: block " + key + " left by " + operation + " because the store has it, and it has not");
+        }
     }
 
     // --- quotas
@@ -165,6 +196,11 @@ final class MigrationOracle implements World.Watcher {
     @Override
     public void decided(int partition, long offset, Event event, DecideResult decided) {
         facts = decided.facts();
+        if (event instanceof DropDone done) {
+            seenInStore(done.operation(), done.namespace(), done.blocks());
+        } else if (event instanceof OperationCancelled cancelled) {
+            seenInStore(cancelled.operation(), cancelled.namespace(), cancelled.blocks());
+        }
         for (Fact fact : facts) {
             require(!(fact instanceof BlocksRemoved f && f.reason() == RemovalReason.MIGRATED) || f.lastCopiesLost() == 0,
                     "the last copy: a migration took the last serving copy: " + fact);
