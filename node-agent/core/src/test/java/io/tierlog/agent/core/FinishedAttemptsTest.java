@@ -3,6 +3,7 @@ package io.tierlog.agent.core;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.tierlog.agent.core.api.AgentInput;
 import io.tierlog.agent.core.api.AgentLimits;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -51,5 +52,18 @@ class FinishedAttemptsTest {
         assertEquals(List.of(), world.seen.releasedPages("r2"));
         world.advance(1);
         assertEquals(List.of(2, 3), world.seen.releasedPages("r2"));
+    }
+
+    /** As when an engine preempts a request and has no more time for its write-back. */
+    @Test
+    void aCancelledOneGivesItsPagesBackAtOnce() {
+        World world = World.running(31, 4);
+        world.compute("r1", ONE, 0, 0, 1);
+        assertEquals(List.of(), world.seen.releasedPages("r1"));
+
+        world.on(new AgentInput.Cancelled(world.call(), World.attempt("r1")));
+
+        assertEquals(List.of(0, 1), world.seen.releasedPages("r1"));
+        world.assertAtRest();
     }
 }

@@ -272,8 +272,8 @@ final class EngineGrpcService extends EngineServiceGrpc.EngineServiceImplBase {
     }
 
     private void registerRanks(EngineSession session) {
-        RegisterBuffersRequest all =
-                session.ranks().merged(session.id(), ByteString.copyFrom(Layouts.layoutDigest(wiring.agreed().layouts()).unshared()));
+        ByteString agreed = ByteString.copyFrom(Layouts.layoutDigest(wiring.agreed().layouts()).unshared());
+        RegisterBuffersRequest all = session.ranks().merged(session.id(), agreed, wiring.blockBytes());
         register(all, session, new Registrant() {
             @Override
             public void accepted() {

@@ -71,12 +71,15 @@ final class EngineRanks {
         return joined.isEmpty() ? "" : first().getLayout();
     }
 
-    /** The memory of all ranks as one registration; an absent layout digest is {@code agreed}. */
-    synchronized RegisterBuffersRequest merged(String session, ByteString agreed) {
+    /** The memory of all ranks as one registration; an absent layout digest is {@code agreed}, an absent size of a block {@code blockBytes}. */
+    synchronized RegisterBuffersRequest merged(String session, ByteString agreed, long blockBytes) {
         RegisterBuffersRequest first = first().getBuffers();
         RegisterBuffersRequest.Builder all = first.toBuilder().setSession(session).clearRegions().clearLayers();
         if (first.getLayoutDigest().isEmpty()) {
             all.setLayoutDigest(agreed);
+        }
+        if (first.getBlockBytes() == 0) {
+            all.setBlockBytes(blockBytes);
         }
         joined.forEach((rank, one) -> {
             int before = all.getRegionsCount();

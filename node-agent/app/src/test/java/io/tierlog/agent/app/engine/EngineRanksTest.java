@@ -143,7 +143,6 @@ class EngineRanksTest {
     private JoinRequest.Builder join(int rank) {
         RegisterBuffersRequest buffers = RegisterBuffersRequest.newBuilder()
                 .setPages(PAGES)
-                .setBlockBytes(100)
                 .addRegions(MemoryRegion.newBuilder().setBase(0x1000).setBytes(PAGES * 50)
                         .setSharedMemoryPath(directory.resolve("rank" + rank).toString()))
                 .addLayers(KvLayer.newBuilder().setName("l").setRegion(0).setSize(PAGES * 50).setBlocks(PAGES)
@@ -183,6 +182,7 @@ class EngineRanksTest {
 
         AgentInput.BuffersRegistered registered = await(AgentInput.BuffersRegistered.class);
         assertEquals(session, registered.session());
+        assertEquals(100, registered.blockBytes());
         assertEquals(Layouts.layoutDigest(layouts), registered.layoutDigest());
         assertEquals(List.of("rank0.l", "rank1.l"), attached.getFirst().layout().layers().stream().map(KvLayout.Layer::name).toList());
         Notice there = engine.notice();

@@ -190,6 +190,8 @@ public final class EngineCalls {
                 requests.expire(attempt);
             }
             requests.abandon(attempt, RequestReason.CLIENT_CANCELLED);
+        } else {
+            requests.releaseFinished(attempt); // the engine needs its pages, saved or not
         }
     }
 

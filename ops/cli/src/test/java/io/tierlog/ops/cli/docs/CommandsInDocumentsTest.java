@@ -49,6 +49,7 @@ class CommandsInDocumentsTest {
             "docs/migrate.md", "controller/streams/src/test/java/io/tierlog/controller/streams/OperateDocumentTest.java",
             "docs/directory.md", "controller/directory/src/test/java/io/tierlog/controller/directory/DirectoryDocumentTest.java");
 
+    private static final String VLLM_TEST = "ops/cli/src/test/java/io/tierlog/ops/cli/VllmConnectorTest.java";
     private static final String ENGINE_TEST = "ops/cli/src/test/java/io/tierlog/ops/cli/EngineExampleTest.java";
 
     @Test
@@ -133,6 +134,9 @@ class CommandsInDocumentsTest {
         }
         if (command.startsWith("/usr/bin/python3 ops/examples/engine.py")) {
             return exists(ENGINE_TEST);
+        }
+        if (command.equals("node-agent/vllm/build-wheel")) {
+            return exists(VLLM_TEST);
         }
         if (command.startsWith("apt-get install ")) {
             String example = Files.readString(Document.ROOT.resolve("ops/examples/engine.py"));
