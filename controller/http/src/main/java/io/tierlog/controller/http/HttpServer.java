@@ -33,6 +33,7 @@ public final class HttpServer implements AutoCloseable {
     private final JettyServer server;
     private final List<Route> routes;
     private final Tokens tokens;
+    private final LocalCallers local;
     private final ServerLimits limits;
     private final ObjectMapper json;
     private final Semaphore requests;
@@ -44,6 +45,7 @@ public final class HttpServer implements AutoCloseable {
      */
     public HttpServer(Listener where, Tokens tokens, List<Route> routes) {
         this.tokens = tokens;
+        local = new LocalCallers(where, tokens);
         this.routes = List.copyOf(routes);
         limits = where.limits();
         json = JsonBody.mapper(limits);
@@ -103,6 +105,7 @@ public final class HttpServer implements AutoCloseable {
     }
 
     private HttpResponse answered(Request request) throws IOException, MethodNotAllowed {
+        local.admit(request.getHeaders().get("Host"), request.getHeaders().get("Origin"));
         String rawPath = request.getHttpURI().getPath();
         Found found = find(request.getMethod(), rawPath);
         // Before the body is read: a caller without a valid token sends nothing.

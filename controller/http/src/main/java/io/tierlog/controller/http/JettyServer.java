@@ -81,7 +81,8 @@ final class JettyServer implements AutoCloseable {
         connector.setIdleTimeout(clients.requestMs());
         connector.addEventListener(slow);
         server.addConnector(connector);
-        server.addBean(new NetworkConnectionLimit(clients.connections(), server));
+        // Above the limit at which SlowClients closes one, since a connection is accepted before it is seen there.
+        server.addBean(new NetworkConnectionLimit(clients.connections() + BACKLOG, server));
         server.setHandler(new GracefulHandler(new ExchangeHandler(exchange)));
         server.setErrorHandler(new ProblemErrors());
         try {

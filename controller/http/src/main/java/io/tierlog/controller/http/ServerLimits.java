@@ -13,7 +13,7 @@ public record ServerLimits(int bodyBytes, int jsonDepth, int requests, Clients c
     /**
      * Bounds on HTTP clients.
      *
-     * @param connections open at once; more wait until one closes
+     * @param connections open at once; one more closes the one that has been without a request for longest, and waits while all are in requests
      * @param headerBytes longest request line with all headers
      * @param requestMs time for a client to send a whole request, and longest idle time of a connection, in milliseconds
      * @param responseMs time from the end of the headers to the end of the response, in milliseconds; more than the longest deadline of a request

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.http;
 
+import java.util.Comparator;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
@@ -8,7 +9,9 @@ import org.eclipse.jetty.io.Connection;
 import org.eclipse.jetty.io.ssl.SslConnection;
 
 /**
- * Closes connections whose client is too slow. Jetty's idle time-out alone does not: a client that sends one byte now and then is never idle.
+ * Closes connections whose client is too slow. At the limit of connections it closes the one that has been without a request for longest, so
+ * clients that only hold connections keep none from others. Jetty's idle time-out alone does neither: a client that sends one byte now
+ * and then is never idle.
  *
  * <pre>
  *   no request    for requestMs:  the client sent nothing, or not the whole head of a request  -> close
@@ -42,6 +45,15 @@ final class SlowClients implements Connection.Listener {
         // Of the two connections that TLS makes of one socket, requests belong to the inner one.
         if (!(connection instanceof SslConnection)) {
             connections.put(connection, State.of(false));
+            if (connections.size() > limits.connections()) {
+                connections.entrySet().stream()
+                        .filter(one -> !one.getValue().inRequest() && one.getKey() != connection)
+                        .min(Comparator.comparingLong(one -> one.getValue().sinceNs() - System.nanoTime()))
+                        .ifPresent(one -> {
+                            connections.remove(one.getKey());
+                            one.getKey().getEndPoint().close();
+                        });
+            }
         }
     }
 

@@ -88,6 +88,11 @@ public final class Tokens {
         }
     }
 
+    /** True when callers need no token. */
+    boolean open() {
+        return open;
+    }
+
     private static Entry entry(String line, int number) {
         Matcher matcher = LINE.matcher(line);
         if (!matcher.matches()) {

@@ -114,7 +114,7 @@ class HttpServerTest {
     void aClientThatSendsItsHeadersByteByByteIsDisconnected() throws Exception {
         try (HttpServer server = server(clients(8, 1_000, 5_000));
                 Socket slow = socket(server)) {
-            write(slow, "GET /fast HTTP/1.1\r\nHost: x\r\nX-Slow: ");
+            write(slow, "GET /fast HTTP/1.1\r\nHost: localhost\r\nX-Slow: ");
             drip(slow);
             assertEquals(200, get(server, "/fast").statusCode());
         }
@@ -124,7 +124,7 @@ class HttpServerTest {
     void aClientThatSendsItsBodyByteByByteIsDisconnected() throws Exception {
         try (HttpServer server = server(clients(8, 1_000, 5_000));
                 Socket slow = socket(server)) {
-            write(slow, "POST /body HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n");
+            write(slow, "POST /body HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n");
             drip(slow);
             assertEquals(200, get(server, "/fast").statusCode());
         }
@@ -134,7 +134,7 @@ class HttpServerTest {
     void aClientThatDoesNotReadItsResponseIsDisconnected() throws Exception {
         try (HttpServer server = server(clients(8, 500, 1_000));
                 Socket slow = socket(server)) {
-            write(slow, "GET /big HTTP/1.1\r\nHost: x\r\n\r\n");
+            write(slow, "GET /big HTTP/1.1\r\nHost: localhost\r\n\r\n");
             // The server writes into full buffers, makes no progress for longer than its response limit, and closes.
             assertThrows(TimeoutException.class, () -> new CompletableFuture<Void>().get(2_500, TimeUnit.MILLISECONDS));
             InputStream in = slow.getInputStream();
@@ -166,8 +166,63 @@ class HttpServerTest {
         }
     }
 
+    /** With 64 such connections a port was taken for 25 s. */
     @Test
-    void connectionsOverTheLimitWaitAndTheStatusPortStillAnswers() throws Exception {
+    void clientsThatOnlyHoldConnectionsKeepNoneFromOthers() throws Exception {
+        List<Socket> held = new ArrayList<>();
+        try (StatusServer status = new StatusServer("--status", new Endpoint(LOOPBACK, 0), new PrometheusRegistry(),
+                () -> new StatusServer.Report(true, JsonNodeFactory.instance.objectNode().put("state", "up")))) {
+            for (int i = 0; i < 300; i++) {
+                try {
+                    Socket socket = new Socket(InetAddress.getLoopbackAddress(), status.port());
+                    held.add(socket);
+                    if (i % 2 == 0) {
+                        write(socket, "GET /health HTTP/1.1\r\nHost: localhost\r\nX-Slow: ");
+                    }
+                } catch (SocketException e) {
+                    assertTrue(i > 0, "faster than it accepts, or closed for a new one: " + e.getMessage());
+                }
+            }
+            URI health = URI.create("http://" + LOOPBACK + ":" + status.port() + "/health");
+            for (int i = 0; i < 20; i++) {
+                long startNs = System.nanoTime();
+                try (HttpClient fresh = HttpClient.newHttpClient()) {
+                    var request = java.net.http.HttpRequest.newBuilder(health).timeout(java.time.Duration.ofSeconds(5)).build();
+                    assertEquals(200, fresh.send(request, BodyHandlers.ofString()).statusCode());
+                }
+                assertTrue(System.nanoTime() - startNs < 2_000_000_000L, "slow");
+            }
+        } finally {
+            for (Socket socket : held) {
+                socket.close();
+            }
+        }
+    }
+
+    @Test
+    void withoutTokensRequestsUnderTheNameOfAnotherSiteAreRefused() throws Exception {
+        try (HttpServer server = server(clients(8, 5_000, 5_000))) {
+            for (String headers : List.of("Host: evil.example", "Host: 127.0.0.1.evil.example:8081", "Host: localhost\r\nOrigin: http://evil.example",
+                    "Host: localhost\r\nOrigin: null")) {
+                String reply = reply(server, headers);
+                assertTrue(reply.startsWith("HTTP/1.1 403 ") && reply.contains("call it by 127.0.0.1 or localhost"), headers + ": " + reply);
+            }
+            for (String headers : List.of("Host: localhost", "Host: LOCALHOST:8081", "Host: 127.0.0.1:" + server.port(), "Host: [::1]:80",
+                    "Host: localhost\r\nOrigin: http://localhost:3000")) {
+                assertTrue(reply(server, headers).startsWith("HTTP/1.1 200 "), headers);
+            }
+        }
+    }
+
+    private static String reply(HttpServer server, String headers) throws IOException {
+        try (Socket socket = socket(server)) {
+            write(socket, "GET /fast HTTP/1.1\r\n" + headers + "\r\nConnection: close\r\n\r\n");
+            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+
+    @Test
+    void connectionsOverTheLimitReplaceIdleOnesAndTheStatusPortStillAnswers() throws Exception {
         PrometheusRegistry registry = new PrometheusRegistry();
         Gauge.builder().name("some").help("some").register(registry).inc();
         try (HttpServer server = server(clients(2, 1_500, 5_000));
@@ -202,7 +257,7 @@ class HttpServerTest {
     void headersOverTheLimitAreRefusedAsAProblem() throws Exception {
         try (HttpServer server = server(clients(8, 5_000, 5_000));
                 Socket socket = socket(server)) {
-            write(socket, "GET /fast HTTP/1.1\r\nHost: x\r\nX-Long: " + "x".repeat(4_000) + "\r\n\r\n");
+            write(socket, "GET /fast HTTP/1.1\r\nHost: localhost\r\nX-Long: " + "x".repeat(4_000) + "\r\n\r\n");
             String reply = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             assertTrue(reply.startsWith("HTTP/1.1 431 "), reply);
             assertTrue(reply.contains("application/problem+json") && reply.contains("\"status\":431"), reply);

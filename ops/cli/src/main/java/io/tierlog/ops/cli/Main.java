@@ -102,6 +102,7 @@ public final class Main implements Callable<Integer> {
             // Before the first logger exists.
             System.setProperty("tierlog.log.level", "INFO");
         }
+        LibraryWarnings.install();
         CommandLine line = new CommandLine(new Main());
         System.exit(run(line, list, environment, Path.of(System.getProperty("user.home"))));
     }

@@ -204,7 +204,8 @@ class BadInputTest {
 
     @Test
     void aBodyMustSayThatItIsJson() throws Exception {
-        String request = "POST /v1/migrations HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}";
+        String request = "POST /v1/migrations HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n"
+                + "Content-Length: 2\r\nConnection: close\r\n\r\n{}";
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.api.port())) {
             socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
             InputStream in = socket.getInputStream();
