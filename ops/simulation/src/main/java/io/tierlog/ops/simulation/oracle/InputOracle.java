@@ -165,6 +165,8 @@ public final class InputOracle implements World.Watcher {
             return RefusalReason.WRONG_SENDER;
         } else if (from.sequence() <= life.lastSequence) {
             return RefusalReason.REPEATED;
+        } else if (from.sequence() != life.lastSequence + 1) {
+            return RefusalReason.SEQUENCE_GAP;
         }
         boolean future = event instanceof AgentHeartbeat beat && beat.commandSequence() > lastCommand(from.aggregate());
         return future ? RefusalReason.FUTURE_COMMAND : null;

@@ -4,7 +4,9 @@ package io.tierlog.ops.simulation.scenario;
 import io.tierlog.controller.core.invariant.LogInvariants;
 import io.tierlog.controller.core.invariant.TableInvariants;
 import io.tierlog.controller.core.invariant.Violation;
+import io.tierlog.ops.simulation.oracle.DrainOracle;
 import io.tierlog.ops.simulation.oracle.InputOracle;
+import io.tierlog.ops.simulation.oracle.SenderOracle;
 import io.tierlog.ops.simulation.oracle.TimerOracle;
 import io.tierlog.ops.simulation.world.AgentProcess;
 import io.tierlog.ops.simulation.world.SimController;
@@ -25,6 +27,8 @@ final class Checks implements World.Watcher {
         this.effect = new InputOracle(world.log());
         world.watch(effect);
         world.watch(new TimerOracle(world));
+        world.watch(new SenderOracle());
+        world.watch(new DrainOracle(world));
         world.watch(this);
     }
 

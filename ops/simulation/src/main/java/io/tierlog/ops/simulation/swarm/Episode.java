@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.simulation.swarm;
 
+import io.tierlog.ops.simulation.oracle.DrainOracle;
 import io.tierlog.ops.simulation.oracle.InputOracle;
+import io.tierlog.ops.simulation.oracle.SenderOracle;
 import io.tierlog.ops.simulation.oracle.TimerOracle;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.OperationKind;
@@ -73,6 +75,8 @@ final class Episode {
         effect = new InputOracle(world.log());
         world.watch(effect);
         world.watch(new TimerOracle(world));
+        world.watch(new SenderOracle());
+        world.watch(new DrainOracle(world));
     }
 
     /** Runs one. Whatever is thrown in it, an Error too, is its failure: an episode that did not come to its end is not clean. */

@@ -11,9 +11,13 @@ import io.tierlog.ops.simulation.world.AgentProcess;
 import io.tierlog.ops.simulation.world.SimController;
 import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.World;
+import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.command.Command;
+import io.tierlog.schemas.command.CommandHeader;
+import io.tierlog.schemas.command.ReleaseRequest;
+import io.tierlog.schemas.event.AgentEvent;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.Message;
 import io.tierlog.schemas.state.PolicyRow;
@@ -31,6 +35,7 @@ final class Faults {
     private final Operators operators;
     private final List<FaultKind> lots;
     private int intruders;
+    private int forgers;
 
     Faults(Stage stage, Operators operators) {
         this.stage = stage;
@@ -66,6 +71,8 @@ final class Faults {
             case AGENT_CRASH_TORN -> onDisk(Faults::isWriting, node -> crash(node, kind));
             case DISK_LOST -> onDisk(node -> node.disk().size() > 0, node -> crash(node, kind));
             case AGENT_PAUSED, AGENT_STOPPED, SECOND_PROCESS, OUTBOX_CONGESTED -> disturbAgent(node(), kind);
+            case WRONG_SENDER -> wrongSender(node());
+            case COMMAND_FROM_THE_FUTURE -> commandFromTheFuture(node());
             case ENGINE_VANISHED, ENGINE_CLOSED -> vanish(node(), kind == FaultKind.ENGINE_CLOSED);
             case CALLER_GONE -> callerGone(node());
             case DEVICE_GATED -> gate(node(), choices.pick(List.of(Unit.Kind.LOAD, Unit.Kind.SAVE)));
@@ -86,7 +93,7 @@ final class Faults {
             case DISK_BIT_FLIPPED, DISK_BLOCK_LOST -> onDisk(node -> node.disk().spoil(choices.next(64), kind == FaultKind.DISK_BLOCK_LOST));
             case STORE_BIT_FLIPPED, STORE_OBJECT_LOST -> world.store().spoil(choices.next(256), kind == FaultKind.STORE_OBJECT_LOST);
             case STORE_UNREACHABLE -> unreachable();
-            case TICKS_AHEAD, TICKS_STAND, TICKS_BACK, AGENT_CLOCK_AHEAD, MONOTONIC_JUMP -> disturbClocks(kind);
+            case TICK_ABORTED, TICKS_AHEAD, TICKS_STAND, TICKS_BACK, AGENT_CLOCK_AHEAD, MONOTONIC_JUMP -> disturbClocks(kind);
             case POLICY_CHANGED, POLICY_INVALID, POLICY_STALE -> disturbPolicy(kind);
             case COPY_FAILED, OUTCOME_UNKNOWN, BOUNCE_OUTCOME_UNKNOWN, DISK_OUTCOME_UNKNOWN, STORE_OUTCOME_UNKNOWN, RANK_FAILED, DISK_FAILED,
                     STORE_FAILED, PEER_FAILED, PEER_WRONG ->
@@ -274,6 +281,34 @@ final class Faults {
         return true;
     }
 
+    /** What the registered process has sent lately comes once more, with a higher number, from a process that never registered. */
+    private boolean wrongSender(SimNode node) {
+        List<Event> events = world.log().events(world.log().partitionOf(node.aggregate()));
+        List<Event> said = events.subList(Math.max(0, events.size() - RECENT), events.size()).stream()
+                .filter(event -> event instanceof AgentEvent && event.envelope().aggregate().equals(node.aggregate()))
+                .toList();
+        if (said.isEmpty()) {
+            return false;
+        }
+        Event event = choices.pick(said);
+        Envelope e = event.envelope();
+        world.appendOnce(event.withEnvelope(new Envelope(e.aggregate(), "agent/" + node.name() + "/forger-" + ++forgers, e.incarnation(),
+                e.sequence() + 1_000, 0, e.timeMs(), e.cause(), e.traceContext(), null)));
+        return true;
+    }
+
+    /** From then on the agent refuses every command of the controller, until it is fenced for it and begins a new count. */
+    private static boolean commandFromTheFuture(SimNode node) {
+        AgentProcess process = node.process();
+        if (process == null || process.status().incarnation() == 0) {
+            return false;
+        }
+        node.on(new AgentInput.CommandReceived(new ReleaseRequest(
+                new Envelope(node.aggregate(), "controller/forged", process.status().incarnation(), 0, 0, 0, null, null, null),
+                new CommandHeader("forged", Long.MAX_VALUE), "no request", 1)));
+        return true;
+    }
+
     private static boolean vanish(SimNode node, boolean orderly) {
         if (node.engine().session().isEmpty()) {
             return false;
@@ -415,6 +450,7 @@ final class Faults {
 
     private boolean disturbClocks(FaultKind kind) {
         switch (kind) {
+            case TICK_ABORTED -> world.loseTick(choices.next(2) == 0);
             case TICKS_AHEAD -> {
                 stage.skewMs += HOUR_MS;
                 world.wallSkewMs(stage.skewMs);

@@ -11,12 +11,15 @@ import io.tierlog.ops.simulation.hardware.Unit;
 import io.tierlog.ops.simulation.world.AgentProcess;
 import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.World;
+import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.MigrationPolicy;
 import io.tierlog.schemas.OperationState;
 import io.tierlog.schemas.RequestState;
 import io.tierlog.schemas.TierUsage;
 import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.PromotionsRow;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.EnumSet;
 import java.util.List;
@@ -32,6 +35,10 @@ final class Rest {
 
     /** Longer than any request waits for a fetch. */
     private static final long SERVED_MS = 400;
+    /** Of no other prompt. */
+    private static final int LAST_TOKEN = 1_000_000;
+    private static final String LAST = "last";
+
     private static final long SECOND_MS = 1_000;
     /** Seconds after which no write-back waits for host pages any more. */
     private static final int WRITE_BACKS_OVER = 90;
@@ -42,6 +49,8 @@ final class Rest {
     private final Operators operators;
     private final MigrationOracle migrations;
     private int served;
+    /** Whether the last policy has groups, whose quotas may let nothing stay. */
+    private boolean grouped;
 
     Rest(Stage stage, Checks checks, Operators operators, MigrationOracle migrations) {
         this.stage = stage;
@@ -74,6 +83,7 @@ final class Rest {
         world.startController();
         settle();
         MigrationPolicy groups = stage.choices.next(2) == 0 ? null : new DrawnMigration(stage.choices, world.oracle().blockBytes()).calm();
+        grouped = groups != null;
         world.requestPolicy(EpisodeSettings.calm(groups), Faults.policyVersion(world));
         operators.undrainAll();
         settle();
@@ -122,6 +132,39 @@ final class Rest {
             pass();
         }
         settle();
+        requireSaves();
+    }
+
+    /** A new prompt on each node is used last, so it is the last to leave, and the policy saves it: host and store have it when all is at rest. */
+    private void requireSaves() {
+        int[] tokens = new int[2 * EpisodeSettings.BLOCK_TOKENS + 1];
+        List<Prompt> prompts = new ArrayList<>();
+        for (SimNode node : world.nodes()) {
+            Arrays.fill(tokens, LAST_TOKEN + prompts.size());
+            node.engine().submit(new Engine.Request(LAST, "m", "", tokens.clone(), 1, true));
+            prompts.add(Prompt.of("m", EpisodeSettings.BLOCK_TOKENS, tokens));
+        }
+        world.advance(SERVED_MS);
+        world.nodes().forEach(node -> node.engine().finish(LAST, "COMPLETED"));
+        for (int i = 0; i < ROUNDS; i++) {
+            pass();
+        }
+        settle();
+        for (int i = 0; i < prompts.size() && !grouped; i++) {
+            requireSaved(world.nodes().get(i), prompts.get(i));
+        }
+    }
+
+    private void requireSaved(SimNode node, Prompt prompt) {
+        AgentProcess process = node.process();
+        List<Bytes> keys = prompt.keys();
+        if (process == null || !process.serves(prompt.namespace(), keys)) {
+            throw new SimulationFailure("effect, save: the host of " + node.name() + " has not the blocks of the last request: " + keys);
+        }
+        boolean stored = keys.stream().allMatch(key -> world.store().holds(prompt.namespace(), key));
+        if (!stored && world.store().size() < world.settings().storeBlocks()) {
+            throw new SimulationFailure("effect, save: the store has not the blocks of the last request of " + node.name() + ": " + keys);
+        }
     }
 
     /** A request that was there before runs on every node, from whatever tier its blocks are in. */

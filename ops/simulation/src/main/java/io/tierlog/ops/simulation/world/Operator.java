@@ -5,10 +5,12 @@ import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockName;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.MigrationOrder;
+import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.event.MarksClearRequested;
 import io.tierlog.schemas.event.MigrationCancelRequested;
 import io.tierlog.schemas.event.MigrationRequested;
 import io.tierlog.schemas.event.NodeDrainRequested;
+import io.tierlog.schemas.event.PolicyChangeRequested;
 import io.tierlog.schemas.event.PromotionRequested;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -46,6 +48,11 @@ public final class Operator {
     public long drain(SimNode node, String request, boolean drain, @Nullable String instance) {
         world.append(new NodeDrainRequested(about(node.aggregate()), request, drain, instance));
         return asked;
+    }
+
+    /** Wants another policy, built on that version. */
+    void policy(Policy policy, long basedOn) {
+        world.append(new PolicyChangeRequested(about("policy"), basedOn, policy));
     }
 
     /** Expects blocks to be asked for at the node of that aggregate, as a directory does. */

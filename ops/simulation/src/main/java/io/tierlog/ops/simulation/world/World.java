@@ -10,13 +10,10 @@ import io.tierlog.ops.simulation.engine.Tally;
 import io.tierlog.ops.simulation.hardware.Machine;
 import io.tierlog.ops.simulation.hardware.Medium;
 import io.tierlog.ops.simulation.hardware.Unit;
-import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.Event;
-import io.tierlog.schemas.event.PolicyChangeRequested;
-import io.tierlog.schemas.event.Tick;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -70,6 +67,7 @@ public final class World {
     private final List<SimNode> nodes = new ArrayList<>();
     private final Operator operator = new Operator(this);
     private final SimPeers peers;
+    private final SimClock clock;
     private final List<Watcher> watchers = new ArrayList<>();
     private final Deque<Event> lateEvents = new ArrayDeque<>();
     private final Deque<LateCommand> lateCommands = new ArrayDeque<>();
@@ -85,7 +83,6 @@ public final class World {
     private boolean overtaking;
     private long nowMs;
     private long nextTickMs = TICK_MS;
-    private long wallSkewMs;
     private long agentWallSkewMs;
     private final int[] relayed;
     private final Set<Integer> unheard = new LinkedHashSet<>();
@@ -111,6 +108,7 @@ public final class World {
         this.committed = new CommittedState(log);
         this.peers = new SimPeers(this, committed);
         this.offsets = new long[limits.partitions()];
+        this.clock = new SimClock(limits.partitions(), this::append);
         this.relayed = new int[limits.partitions()];
         specs.forEach(spec -> nodes.add(new SimNode(this, spec)));
     }
@@ -168,6 +166,16 @@ public final class World {
         return running == null ? committed.rows() : running.state();
     }
 
+    /** What goes between the agents. */
+    public SimPeers peers() {
+        return peers;
+    }
+
+    /** The operator of migrations, marks and drains. */
+    public Operator operator() {
+        return operator;
+    }
+
     long agentNowMs(SimNode node) {
         return nowMs + agentSkewMs(node);
     }
@@ -221,7 +229,7 @@ public final class World {
 
     /** The clock of the machine that appends ticks is wrong by so much. */
     public void wallSkewMs(long ms) {
-        wallSkewMs = ms;
+        clock.skew(ms);
     }
 
     /** Stops the ticks, or starts them again. */
@@ -255,26 +263,17 @@ public final class World {
 
     /** Asks for another policy, as an operator does. */
     public void requestPolicy(Policy policy, long basedOn) {
-        append(new PolicyChangeRequested(
-                new Envelope("policy", "operator", 0, basedOn + 1, 0, START_MS + nowMs, null, null, null), basedOn, policy));
-    }
-
-    /** What goes between the agents. */
-    public SimPeers peers() {
-        return peers;
-    }
-
-    /** The operator of migrations, marks and drains. */
-    public Operator operator() {
-        return operator;
+        operator.policy(policy, basedOn);
     }
 
     /** The clock says what time it is, to every partition. */
     public void tick() {
-        long timeMs = START_MS + nowMs + wallSkewMs;
-        for (int p = 0; p < log.partitions(); p++) {
-            append(new Tick(new Envelope("clock/" + p, "clock/" + p, 0, 0, 0, timeMs, null, null, null), timeMs));
-        }
+        clock.tick(START_MS + nowMs);
+    }
+
+    /** The outcome of a tick is unknown: it has come or not, and the clocks go on under other names. */
+    public void loseTick(boolean arrives) {
+        clock.lose(START_MS + nowMs, arrives);
     }
 
     /** Carries one committed message to its receiver, of the first partition that has one; false when there is none. */
