@@ -53,6 +53,15 @@ public abstract sealed class LogSetupException extends RuntimeException {
             super("topic " + topic + " has " + found + " partitions, not " + wanted + "; their number is fixed when a log is made: use "
                     + found + ", or another --topic-prefix for a new log");
         }
+
+        private PartitionsDiffer(String message) {
+            super(message);
+        }
+
+        static PartitionsDiffer fromOthers(String topic, int found, int others) {
+            return new PartitionsDiffer("topic " + topic + " has " + found + " partitions, and the other topics of the log have " + others
+                    + "; make it again with " + others + " if it is empty, or use another --topic-prefix for a new log");
+        }
     }
 
     /** The cluster's transactions are of the old protocol, which can lose or tear them. */

@@ -8,9 +8,11 @@ import io.tierlog.events.LogSetupException.TopicsMissing;
 import io.tierlog.events.LogSetupException.TransactionsTooOld;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -21,6 +23,7 @@ import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.Node;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.errors.TopicExistsException;
@@ -117,9 +120,41 @@ public final class TopicAdmin implements AutoCloseable {
         if (!missing.isEmpty()) {
             throw new TopicsMissing(missing);
         }
-        int partitions = found.getOrDefault(topics.events(), 0);
-        requirePartitions(found, partitions);
+        // The number that most topics have; of two that are as frequent the one of the events.
+        Map<Integer, Integer> votes = new HashMap<>(Map.of(found.getOrDefault(topics.events(), 0), 0));
+        found.forEach((name, partitions) -> votes.merge(partitions, name.equals(topics.events()) ? 3 : 2, Integer::sum));
+        int partitions = votes.entrySet().stream().max(Map.Entry.comparingByValue()).orElseThrow().getKey();
+        found.forEach((topic, its) -> {
+            if (its != partitions) {
+                throw PartitionsDiffer.fromOthers(topic, its, partitions);
+            }
+        });
         return partitions;
+    }
+
+    /**
+     * The space of a log directory of a broker.
+     *
+     * @param where the directory and its broker, for people
+     */
+    public record Space(String where, long freeBytes, long totalBytes) {}
+
+    /** The log directory of all brokers that has the least free space; empty when the cluster does not say. */
+    public Optional<Space> leastFreeSpace() {
+        try {
+            List<Integer> brokers = get("the brokers", admin.describeCluster().nodes()).stream().map(Node::id).toList();
+            List<Space> all = new ArrayList<>();
+            get("the log directories", admin.describeLogDirs(brokers).allDescriptions()).forEach((broker, directories) ->
+                    directories.forEach((path, found) -> {
+                        if (found.usableBytes().isPresent() && found.totalBytes().isPresent()) {
+                            all.add(new Space("log directory " + path + " of broker " + broker,
+                                    found.usableBytes().getAsLong(), found.totalBytes().getAsLong()));
+                        }
+                    }));
+            return all.stream().min(Comparator.comparingLong(Space::freeBytes));
+        } catch (LogSetupException e) {
+            return Optional.empty(); // not allowed to know, or an older broker; one that does not answer is found by others
+        }
     }
 
     /** Gives the connections back. */

@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
@@ -68,6 +69,29 @@ class TopicAdminTest {
         assertEquals(String.valueOf(TimeUnit.DAYS.toMillis(1)), setting(topics.messages(), "retention.ms"));
         assertEquals("compact", setting(topics.placements(), "cleanup.policy"));
         assertEquals("delete", setting(topics.deadLetters(), "cleanup.policy"));
+    }
+
+    @Test
+    void theTopicThatDiffersFromTheOthersIsNamed() throws Exception {
+        for (String odd : List.of("events", "commands")) {
+            Topics topics = new Topics("odd-" + odd);
+            String wrong = topics.prefix() + "." + odd;
+            try (TopicAdmin admin = new TopicAdmin(access());
+                    Admin kafka = Admin.create(access().client(Map.of()))) {
+                kafka.createTopics(List.of(new NewTopic(wrong, 5, (short) 1))).all().get();
+                for (Topics.Spec spec : topics.specs()) {
+                    if (!spec.name().equals(wrong)) {
+                        kafka.createTopics(List.of(new NewTopic(spec.name(), 3, (short) 1))).all().get();
+                    }
+                }
+                long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+                String message = "";
+                while (!message.contains(wrong + " has 5 partitions, and the other topics of the log have 3")) {
+                    assertTrue(System.nanoTime() < deadlineNs, message); // a new topic is not seen at once
+                    message = String.valueOf(assertThrows(LogSetupException.class, () -> admin.check(topics)).getMessage());
+                }
+            }
+        }
     }
 
     @Test

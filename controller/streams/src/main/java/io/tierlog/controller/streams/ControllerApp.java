@@ -168,7 +168,8 @@ public final class ControllerApp implements AutoCloseable {
         relay.start();
         cleanup.push(decoder::close);
         cleanup.push(owner::close);
-        closing(new LogWatch(config.kafka(), config.topics(), owner, health, this::stops)).start();
+        FreeSpace space = new FreeSpace(config.stateDir(), metrics.registry(), health);
+        closing(new LogWatch(config.kafka(), config.topics(), owner, health, space, this::stops)).start();
     }
 
     private PlainProducer plainProducer(String what, String topic) {

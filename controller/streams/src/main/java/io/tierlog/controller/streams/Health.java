@@ -22,6 +22,7 @@ final class Health {
     private volatile String violation = "";
     private volatile String wrongLog = "";
     private volatile String damaged = "";
+    private volatile String lowSpace = "";
     private final AtomicInteger waitingForRegistry = new AtomicInteger();
 
     /** The states an instance shows. */
@@ -51,7 +52,7 @@ final class Health {
     /** A sentence for people. */
     String detail() {
         String now = wrongLog.isEmpty() ? detail : wrongLog;
-        return now + (damaged.isEmpty() ? "" : "; " + damaged)
+        return now + (damaged.isEmpty() ? "" : "; " + damaged) + (lowSpace.isEmpty() ? "" : "; " + lowSpace)
                 + (violation.isEmpty() ? "" : "; the tables do not hold what they must, last: " + violation);
     }
 
@@ -75,6 +76,11 @@ final class Health {
     /** State was damaged and is restored; health reports it until the instance ends. */
     void damaged(String what) {
         damaged = what;
+    }
+
+    /** Directories that are nearly full; empty when none is. */
+    void lowSpace(String what) {
+        lowSpace = what;
     }
 
     /** A sample of the tables violates an invariant; health reports it until the instance ends. */

@@ -13,8 +13,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Looks every ten seconds, and every half second until all partitions are opened, whether the log is still as it must be: its topics exist
- * with the same number of partitions, and it names this controller. What is wrong with the topics is shown at {@code /health} until it is
- * right again; a log that another controller decides ends the instance. One thread of its own.
+ * with the same number of partitions, it names this controller, and there is space for it. What is wrong with the topics is shown at
+ * {@code /health} until it is right again; a log that another controller decides ends the instance. One thread of its own.
  */
 final class LogWatch implements LogLoop.Round, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(LogWatch.class);
@@ -27,21 +27,24 @@ final class LogWatch implements LogLoop.Round, AutoCloseable {
     private final Topics topics;
     private final LogOwner owner;
     private final Health health;
+    private final FreeSpace space;
     private final Consumer<ControllerException> fatal;
     private final long intervalMs;
     private final RareWarning warning = new RareWarning(LOG);
     private final LogLoop loop = new LogLoop("tierlog-log-watch", this);
 
-    LogWatch(KafkaAccess access, Topics topics, LogOwner owner, Health health, Consumer<ControllerException> fatal) {
-        this(access, topics, owner, health, fatal, INTERVAL_MS);
+    LogWatch(KafkaAccess access, Topics topics, LogOwner owner, Health health, FreeSpace space, Consumer<ControllerException> fatal) {
+        this(access, topics, owner, health, space, fatal, INTERVAL_MS);
     }
 
     /** For tests: with another interval, in ms. */
-    LogWatch(KafkaAccess access, Topics topics, LogOwner owner, Health health, Consumer<ControllerException> fatal, long intervalMs) {
+    LogWatch(
+            KafkaAccess access, Topics topics, LogOwner owner, Health health, FreeSpace space, Consumer<ControllerException> fatal, long intervalMs) {
         this.access = access;
         this.topics = topics;
         this.owner = owner;
         this.health = health;
+        this.space = space;
         this.fatal = fatal;
         this.intervalMs = intervalMs;
     }
@@ -70,6 +73,7 @@ final class LogWatch implements LogLoop.Round, AutoCloseable {
     /** True when the log is well and some of its partitions have no decision yet. */
     private boolean look() {
         try (TopicAdmin admin = new TopicAdmin(access)) {
+            space.look(admin);
             admin.check(topics);
             health.logIsWell();
             return !owner.isOurs();

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.net.httpserver.HttpServer;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.tierlog.events.Codec;
 import io.tierlog.events.LogReader;
 import io.tierlog.events.LogReader.Isolation;
@@ -32,6 +33,10 @@ class LogWatchTest {
     @RegisterExtension
     private static final TestBroker BROKER = new TestBroker();
 
+    private static FreeSpace space(Health health) {
+        return new FreeSpace(Path.of("."), new PrometheusRegistry(), health);
+    }
+
     @Test
     void aMissingTopicIsNamedAtHealthUntilItIsThereAgain() throws Exception {
         Health health = new Health();
@@ -41,7 +46,7 @@ class LogWatchTest {
                 TopicAdmin topics = new TopicAdmin(log.access);
                 Admin admin = Admin.create(log.access.client(Map.of()))) {
             LogOwner owner = new LogOwner(log.access, log.topics, log.codec, 2, "c");
-            try (LogWatch watch = new LogWatch(log.access, log.topics, owner, health, failures::add, 50)) {
+            try (LogWatch watch = new LogWatch(log.access, log.topics, owner, health, space(health), failures::add, 50)) {
                 admin.deleteTopics(List.of(log.topics.commands())).all().get(30, TimeUnit.SECONDS);
                 watch.start();
                 TestLog.await("the finding", () -> health.state() == Health.State.LOG_INCOMPLETE);
@@ -76,7 +81,7 @@ class LogWatchTest {
                 TestLog.await("the first decision", () -> !decisions.of(PartitionOpened.class).isEmpty());
             }
             LogOwner owner = new LogOwner(log.access, log.topics, new Codec(registry), 1, log.topics.prefix() + "-controller");
-            try (LogWatch watch = new LogWatch(log.access, log.topics, owner, health, failures::add, 50)) {
+            try (LogWatch watch = new LogWatch(log.access, log.topics, owner, health, space(health), failures::add, 50)) {
                 watch.start();
                 assertTrue(asked.await(TestLog.PATIENCE.toSeconds(), TimeUnit.SECONDS));
                 admin.deleteTopics(List.of(log.topics.commands())).all().get(30, TimeUnit.SECONDS);

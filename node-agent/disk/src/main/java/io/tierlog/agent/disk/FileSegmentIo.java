@@ -105,6 +105,17 @@ public final class FileSegmentIo implements SegmentIo {
         return io;
     }
 
+    /** Bytes of the segment files in {@code directory}; 0 when there are none. */
+    public static long heldBytes(Path directory) throws IOException {
+        long bytes = 0;
+        try (Stream<Path> files = Files.list(directory)) {
+            for (Path file : files.filter(one -> one.toString().endsWith(SUFFIX)).toList()) {
+                bytes += Files.size(file);
+            }
+        }
+        return bytes;
+    }
+
     @Override
     public String description() {
         return description + (reserves ? ", space reserved" : ", space not reserved");
