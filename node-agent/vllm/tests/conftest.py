@@ -44,7 +44,7 @@ def engines(monkeypatch):
         engine = Engine(address, **options)
         made.append(engine)
         if ready:
-            until = time.monotonic() + 20
+            until = time.monotonic() + 60
             while not engine.connector._scheduler._registered:
                 assert time.monotonic() < until, "the session did not begin"
                 time.sleep(0.005)

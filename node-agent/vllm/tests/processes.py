@@ -17,7 +17,7 @@ from tierlog.messages import messages, stub
 
 #: How the command line is started; the Java test that runs these tests names its own class path.
 COMMAND = shlex.split(os.environ.get("TIERLOG_COMMAND", str(pathlib.Path(__file__).parents[3] / "ops" / "tierlog")))
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 
 
 def free_port() -> int:

@@ -37,7 +37,7 @@ def serve(engine, name, tokens, new=3, **options):
 
 def await_saved(engine, tokens, want):
     """The same prompt finds as many tokens on the host, at the latest after some seconds."""
-    until, number = time.monotonic() + 20, 0
+    until, number = time.monotonic() + 60, 0
     while True:
         number += 1
         engine.pool.evict_cached()
@@ -103,7 +103,7 @@ def test_two_ranks_have_their_own_bytes(processes, engines):
         serve(engine, "r1", prompt("ranks", 22))
         assert await_saved(engine, prompt("ranks", 22), 20) == 20
         assert engine.failed_blocks == 0
-        fuzz(engine, random.Random(7), 40)
+        fuzz(engine, random.Random(7), 30)
     finally:
         agent.kill()
 
@@ -168,7 +168,7 @@ def fuzz(engine: Engine, random_: random.Random, steps: int, chaos=None) -> None
             engine.abort(random_.choice(sorted(engine.requests)))
         if random_.random() < 0.1:
             engine.pool.evict_cached()
-        if chaos and random_.random() < 0.02:
+        if chaos and random_.random() < 0.04:
             chaos()
         engine.step()
         if random_.random() < 0.3:
@@ -179,37 +179,52 @@ def fuzz(engine: Engine, random_: random.Random, steps: int, chaos=None) -> None
 @pytest.mark.parametrize("seed,asynchronous", [(1, True), (2, True), (3, False)])
 def test_any_order_of_requests_keeps_every_byte(agent, engines, seed, asynchronous):
     engine = engines(agent.address, blocks=40, kind="cross" if seed == 2 else "hnd", async_load=asynchronous)
-    fuzz(engine, random.Random(seed), 200)
+    fuzz(engine, random.Random(seed), 120)
     assert engine.preemptions > 0
     health = agent.health()
     assert health.waiting_requests == 0
 
 
-def test_an_agent_that_dies_and_comes_back(processes, engines):
+def test_an_agent_that_dies_and_comes_back_with_wrong_bytes_in_its_store(processes, engines):
     agent = Agent(processes, "mortal", block_bytes(2), TOKENS).start().await_on_the_log()
     engine = engines(agent.address, blocks=40)
-    random_ = random.Random(5)
+    tokens = prompt("stored", 22)
+    serve(engine, "r1", tokens)
+    await_saved(engine, tokens, 20)
+    until = time.monotonic() + 60
+    while agent.stored() < 5:
+        assert time.monotonic() < until, agent.stored()
+        time.sleep(0.05)
+    spoiled = 0
+    for path in agent.store.rglob("*"):
+        if path.is_file() and path.stat().st_size > block_bytes(2):
+            data = bytearray(path.read_bytes())
+            data[-1] ^= 1
+            path.write_bytes(data)
+            spoiled += 1
+    assert spoiled >= 5
     threads = []
 
     def kill():
-        if agent.health() is not None and len(threads) < 2:
+        if not threads and engine.connector._scheduler._registered:
             agent.kill()
             threads.append(threading.Thread(target=agent.start))
             threads[-1].start()
 
-    fuzz(engine, random_, 150, kill)
+    fuzz(engine, random.Random(5), 60, kill)
     kill()
     began = time.monotonic()
     serve(engine, "while-away", prompt("away", 30))
     assert time.monotonic() - began < 5
-    for thread in threads:
-        thread.join()
+    threads[0].join()
     agent.await_on_the_log()
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while not engine.connector._scheduler._registered:
         assert time.monotonic() < until
         engine.step()
         time.sleep(0.01)
+    engine.pool.evict_cached()
+    assert serve(engine, "r2", tokens) == 0, "its host is empty, and what its store has is wrong"
     serve(engine, "back", prompt("back", 30))
     assert await_saved(engine, prompt("back", 30), 28) == 28
     engine.close()
@@ -228,27 +243,6 @@ def test_an_agent_that_is_away_costs_a_request_no_more_than_its_bound(engines, t
     run(engine)
     assert max(took) < 0.1, took
     assert sum(took) < 0.5, took
-
-
-def test_a_block_with_wrong_bytes_is_computed(agent, engines, processes):
-    other = Agent(processes, "corrupt", block_bytes(2), TOKENS, host_blocks=8).start().await_on_the_log()
-    engine = engines(other.address)
-    tokens = prompt("corrupt", 22)
-    serve(engine, "r1", tokens)
-    await_saved(engine, tokens, 20)
-    until = time.monotonic() + 20
-    while other.stored() < 5:
-        assert time.monotonic() < until, other.stored()
-        time.sleep(0.05)
-    serve(engine, "r2", prompt("pushes-it-off-the-host", 30))
-    for path in other.store.rglob("*"):
-        if path.is_file() and path.stat().st_size > 512:
-            data = bytearray(path.read_bytes())
-            data[-1] ^= 1
-            path.write_bytes(data)
-    engine.pool.evict_cached()
-    serve(engine, "r3", tokens)
-    other.kill()
 
 
 def test_no_thread_is_left_and_the_session_ends(agent, engines):

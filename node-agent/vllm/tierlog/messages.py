@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 from types import SimpleNamespace
@@ -27,7 +28,7 @@ def _descriptors() -> bytes:
     schemas = _HERE.parents[2] / "schemas" / "engine"
     source = schemas / "src" / "main" / "proto" / "io" / "tierlog" / "engine" / "v1" / _FILE
     built = schemas / "target" / "engine.desc"
-    if built.is_file() and (not source.is_file() or built.stat().st_mtime >= source.stat().st_mtime):
+    if built.is_file() and (not source.is_file() or built.stat().st_mtime >= source.stat().st_mtime or shutil.which("protoc") is None):
         return built.read_bytes()
     if not source.is_file():
         raise ImportError("tierlog/engine.desc is missing: install the wheel that node-agent/vllm/build-wheel makes")

@@ -44,6 +44,18 @@ except ImportError:
         def has_connector_metadata(self) -> bool:
             return self._connector_metadata is not None
 
+        def bind_gpu_block_pool(self, gpu_block_pool: Any) -> None:
+            """Not used."""
+
+        def set_host_xfer_buffer_ops(self, copy_operation: Any) -> None:
+            """Not used."""
+
+        def build_connector_worker_meta(self) -> None:
+            """The workers report nothing but what vLLM asks for."""
+
+        def get_kv_connector_kv_cache_events(self) -> None:
+            """None, as ``take_events``."""
+
 try:
     from vllm.distributed.kv_transfer.kv_connector.v1.metrics import KVConnectorStats
 except ImportError:

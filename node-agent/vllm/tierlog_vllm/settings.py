@@ -44,7 +44,7 @@ class Settings:
     #: Longest time that an offer pins host pages while its request waits in vLLM's queue.
     offer: float = 30.0
     #: Longest time of a load.
-    load: float = 30.0
+    load: float = 10.0
     #: Longest time that a preemption waits for its blocks to be saved before they are abandoned.
     preemption: float = 0.2
     #: Longest time that the pages of a finished request are kept for its blocks to be saved.
@@ -155,5 +155,5 @@ def read(vllm_config: Any, kv_cache_config: Any = None, scheduler: bool = True) 
         agent=str(extra.get("agent") or DEFAULT_AGENT), instance=instance, namespace=_namespace(vllm_config, extra, tokens, life),
         shared=why is None, block_tokens=tokens, num_blocks=blocks, rank=int(rank), ranks=int(ranks),
         bound=_number(extra, "bound_ms", 0.05), lookup=_number(extra, "lookup_ms", 1.0), offer=_number(extra, "offer_ms", 30.0),
-        load=_number(extra, "load_ms", 30.0), preemption=_number(extra, "preemption_ms", 0.2), hold=_number(extra, "hold_ms", 15.0),
+        load=_number(extra, "load_ms", 10.0), preemption=_number(extra, "preemption_ms", 0.2), hold=_number(extra, "hold_ms", 15.0),
         async_load=bool(extra.get("async_load", True)))

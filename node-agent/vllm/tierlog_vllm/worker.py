@@ -28,6 +28,8 @@ _GRACE_S = 0.3
 _LAST_RESORT_S = 5.0
 #: The notice of a session may come so many seconds later here than at the scheduler side.
 _NOTICE_S = 1.0
+#: After a call that was not answered, nothing is saved for so many seconds: calls must not queue up behind an agent that hangs.
+_SLOW_S = 10.0
 _MOST_RELEASED = 65_536
 
 _Key = tuple[str, str, int]
@@ -68,6 +70,7 @@ class WorkerSide:
         self._received: list[tuple[float, str]] = []  # not to be named before that time
         self._sent: list[tuple[float, str]] = []
         self._errors: set[int] = set()
+        self._slow_until = 0.0
         self._idle_at = 0.0                           # when the pages of failed loads that a step waits for are free
         self._loading: dict[_Key, tuple[Load, float]] = {}
         self._jobs: queue.Queue[Optional[Callable[[], None]]] = queue.Queue()
@@ -237,7 +240,7 @@ class WorkerSide:
         attempt, key = seal.attempt, _key(seal.attempt)
         pages = {block.page for block in seal.blocks}
         with self._lock:
-            if not self._arrived(attempt):
+            if time.monotonic() < self._slow_until or not self._arrived(attempt):
                 return
             self._sealed.setdefault(key, set()).update(pages)
         request = messages.SealedRequest(session=attempt.session, request=attempt.name, attempt=attempt.number, namespace=attempt.namespace,
@@ -247,7 +250,9 @@ class WorkerSide:
             self.counts.add("blocks_sealed", len(seal.blocks))
         except grpc.RpcError as e:
             LOG.debug("tierlog: blocks of request %s are not saved: %s", attempt.request, refusal(e))
-            if e.code() is not grpc.StatusCode.DEADLINE_EXCEEDED:  # after which the agent may have them all the same
+            if e.code() is grpc.StatusCode.DEADLINE_EXCEEDED:  # the agent may have them all the same
+                self._slow_until = time.monotonic() + _SLOW_S
+            else:
                 with self._lock:
                     self._sealed.get(key, set()).difference_update(pages)
 

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The Python package of {@code node-agent/vllm}: its own tests, which start brokers, controllers and agents with this class path. */
-@Timeout(300)
+@Timeout(540)
 class VllmConnectorTest {
     private static final Path PYTHON = Path.of("/usr/bin/python3");
     private static final Path PACKAGE = Path.of("..", "..", "node-agent", "vllm").toAbsolutePath().normalize();
@@ -74,7 +74,7 @@ class VllmConnectorTest {
         builder.environment().put("PYTHONDONTWRITEBYTECODE", "1");
         Process process = builder.start();
         try {
-            boolean ended = process.waitFor(280, TimeUnit.SECONDS);
+            boolean ended = process.waitFor(500, TimeUnit.SECONDS);
             String text = Files.readString(said);
             assertTrue(ended, () -> "it hangs: " + text);
             return new Said(process.exitValue(), text);
