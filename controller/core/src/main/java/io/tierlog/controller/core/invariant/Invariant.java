@@ -13,7 +13,8 @@ public enum Invariant {
     I8("a placement serves only after a Done event that names it, with that generation"),
     I9("what is read under a key is what was written under it"),
     I10("no block leaves a tier while a block that extends it still serves there"),
-    I11("no policy drop relies on a placement that is not leased to it or seen by the agent at execution, and every last copy that is lost is counted"),
+    I11("no policy drop relies on a placement that is not leased to it or seen by the agent at execution, and every last copy that is lost is"
+            + " counted"),
     I12("operations started = done + failed + cancelled + fenced"),
     I13("the state is the fold of the decisions, and the decisions answer the events");
 

@@ -22,6 +22,7 @@ import io.tierlog.schemas.SampleRule;
 import io.tierlog.schemas.decision.MigrationRejected;
 import io.tierlog.schemas.decision.MigrationTaken;
 import io.tierlog.schemas.state.PlacementRow;
+import io.tierlog.schemas.state.PlacementState;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -43,6 +44,8 @@ final class NodeMigrationDecision {
     private final List<BlockName> marked = new ArrayList<>();
     private final List<BlockName> refused = new ArrayList<>();
     private final List<MigrationRefusal> reasons = new ArrayList<>();
+    /** Why a block stays on the source, for the block right before it: one that is extended there cannot leave. */
+    private final Map<BlockName, MigrationRefusal> extendedByWhatStays = new LinkedHashMap<>();
     /** How many of those marked had no mark before; the marks of the others are refreshed. */
     private int newMarks;
 
@@ -57,7 +60,7 @@ final class NodeMigrationDecision {
     MigrationAnswer decide() {
         SampleRule rule = order.sample();
         if (rule == null) {
-            new LinkedHashSet<>(order.blocks()).forEach(this::decide);
+            inTurn(order.blocks()).forEach(this::decide);
         } else {
             Sample sample = Sample.take(n, order.source(), rule);
             sample.oldEnough().forEach(this::decide);
@@ -73,15 +76,33 @@ final class NodeMigrationDecision {
         return answer;
     }
 
+    /** As named, each once; the deeper before those they extend where the source is to be deleted, for it leaves from the end of a prefix only. */
+    private List<BlockName> inTurn(List<BlockName> blocks) {
+        List<BlockName> turn = new ArrayList<>(new LinkedHashSet<>(blocks));
+        if (order.retention() == Retention.DELETE_SOURCE) {
+            turn.sort(Comparator.comparingInt((BlockName block) -> {
+                PlacementRow row = find(block);
+                return row == null ? 0 : -row.index();
+            }));
+        }
+        return turn;
+    }
+
     private void decide(BlockName block) {
         MigrationRefusal refusal = order.method() == MigrationMethod.MARK
                 ? ofMark(block)
                 : Admission.refusal(n, block.namespace(), block.key(), order.source(), order.target());
+        if (refusal == null && order.method() != MigrationMethod.MARK) {
+            refusal = extendedByWhatStays.get(block);
+        }
         if (refusal == null && order.method() != MigrationMethod.MARK && !fits(block)) {
             refusal = MigrationRefusal.OUT_OF_BUDGET;
         }
         boolean marks = order.method() == MigrationMethod.BOTH && refusal == MigrationRefusal.OUT_OF_BUDGET
                 && ofMark(block) == null;
+        if (refusal != null && order.method() != MigrationMethod.MARK) {
+            stays(block, refusal);
+        }
         if (refusal != null && !marks) {
             refuse(block, refusal);
         } else if (marks || order.method() == MigrationMethod.MARK) {
@@ -89,6 +110,15 @@ final class NodeMigrationDecision {
             newMarks += Marks.isMarked(n, block) ? 0 : 1;
         } else {
             copied.add(block);
+        }
+    }
+
+    /** A leased block, or one without a slot, stays on the source, and so do all blocks that it extends: the lease is theirs as well. */
+    private void stays(BlockName block, MigrationRefusal refusal) {
+        PlacementRow row = order.retention() == Retention.DELETE_SOURCE ? find(block) : null;
+        boolean leased = refusal == MigrationRefusal.SOURCE_LEASED && row != null && row.state() != PlacementState.LEAVING;
+        if (row != null && (leased || refusal == MigrationRefusal.OUT_OF_BUDGET)) {
+            extendedByWhatStays.putIfAbsent(new BlockName(block.namespace(), row.parent()), refusal);
         }
     }
 
@@ -132,8 +162,12 @@ final class NodeMigrationDecision {
                         Bytes.EMPTY, List.of(copy.getKey())));
     }
 
+    private @Nullable PlacementRow find(BlockName name) {
+        return n.placement(Namespaces.digest(name.namespace()), order.source(), name.key());
+    }
+
     private PlacementRow row(BlockName name) {
-        @Nullable PlacementRow row = n.placement(Namespaces.digest(name.namespace()), order.source(), name.key());
+        PlacementRow row = find(name);
         if (row == null) {
             throw new IllegalStateException("A block was admitted that is not there: " + name);
         }

@@ -140,8 +140,8 @@ public record PlacementEffects(List<PagedBlock> arrived, List<Tier> heldAlso, Li
     }
 
     /**
-     * The tier that is recorded to hold an arrived block, besides its target: the store, if it does. On a node that drains, what is promoted counts as
-     * unsaved: the drain may have passed its tier, and has not confirmed it yet.
+     * The tier that is recorded to hold an arrived block, besides its target: the store, if it does. On a node that drains, what is promoted counts
+     * as unsaved: the drain may have passed its tier, and has not confirmed it yet.
      */
     private static Tier heldAlso(NodeContext n, Bytes namespace, Move move, BlockResult result) {
         Tier source = switch (move.kind()) {

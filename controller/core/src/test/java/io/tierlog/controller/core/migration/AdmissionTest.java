@@ -151,6 +151,20 @@ class AdmissionTest extends MigrationScene {
                 ask("m3", order(MigrationMethod.COPY, Tier.STORE, 1)));
     }
 
+    /** Two slots: of a chain of three, the end is moved. Its first block could not leave, for the others extend it. */
+    @Test
+    void slotsGoToTheEndOfAChainThatIsMoved() {
+        List<Bytes> p = Agent.path("p", 3);
+        w.warm(a, "r", p, 700);
+        List<BlockName> chain = p.stream().map(key -> new BlockName(Agent.NAMESPACE, key)).toList();
+
+        MigrationAnswer answer = ask("m1",
+                new MigrationOrder(MigrationMethod.COPY, Tier.HOST, Tier.STORE, Retention.DELETE_SOURCE, chain, null, null, false));
+
+        assertEquals(List.of(chain.get(2), chain.get(1)), answer.copied());
+        assertEquals(List.of(MigrationRefusal.OUT_OF_BUDGET), answer.reasons());
+    }
+
     /** 1 is being written back, 2 is on its way out after its copy, 3 is on the disk alone. */
     @Test
     void theSourceMustServeAndBeFree() {
