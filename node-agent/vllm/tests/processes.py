@@ -82,8 +82,8 @@ class Agent:
         self.processes, self.name = processes, name
         self.socket = str(processes.directory / f"{name}.sock")
         self.store = processes.directory / f"store-{name}"
-        self._words = ["agent", "--bootstrap-servers", processes.brokers, "--node", name, "--store", str(self.store), "--host", f"{host_blocks}blocks",
-                       "--bytes-per-block", f"{block_bytes}", "--block-tokens", str(block_tokens), "--ranks", str(ranks), "--no-tcp",
+        self._words = ["agent", "--bootstrap-servers", processes.brokers, "--node", name, "--store", str(self.store),
+                       "--host", f"{host_blocks}blocks", "--bytes-per-block", f"{block_bytes}", "--block-tokens", str(block_tokens), "--ranks", str(ranks), "--no-tcp",
                        "--engine-socket", self.socket, "--registration-timeout", "60"]
 
     @property

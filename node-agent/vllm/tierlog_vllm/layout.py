@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where a block lies in vLLM's tensors, and how the agent opens their memory. All code that knows devices is here.
 
-vLLM's KV tensors are permuted views: what counts is strides, never the shape alone. The dimension of blocks is found, what is contiguous below it is a
-segment, and every further dimension repeats it.
+vLLM's KV tensors are permuted views: what counts is strides, never the shape alone. The dimension of blocks is found, what is contiguous below it
+is a segment, and every further dimension repeats it.
 """
 from __future__ import annotations
 

@@ -439,6 +439,7 @@ class SchedulerSide:
             tracked.device_blocks = held - (tracked.loaded_blocks if tracked.loads else 0)
             if tracked.state is State.OFFERED:  # scheduled without a call about it
                 self._release_offer(tracked)
+        tracked.sealed_to = min(tracked.sealed_to, held)  # vLLM computes again what followed a block that was not loaded
         fresh = ids[max(0, held - len(tracked.blocks)):]
         tracked.blocks += ids
         tracked.computed = computed

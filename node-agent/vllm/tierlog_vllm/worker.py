@@ -71,6 +71,7 @@ class WorkerSide:
         self._sent: list[tuple[float, str]] = []
         self._errors: set[int] = set()
         self._slow_until = 0.0
+        self._spoiled = False                         # a load that the step waited for has failed
         self._idle_at = 0.0                           # when the pages of failed loads that a step waits for are free
         self._loading: dict[_Key, tuple[Load, float]] = {}
         self._jobs: queue.Queue[Optional[Callable[[], None]]] = queue.Queue()
@@ -230,8 +231,9 @@ class WorkerSide:
         self.counts.add("blocks_loaded", loaded)
         self.counts.add("blocks_failed", len(load.blocks) - loaded)
         self._errors.update(block.page for block in load.blocks[loaded:])
-        if load.wait:
+        if load.wait and loaded < len(load.blocks):
             self._idle_at = max(self._idle_at, not_before)
+            self._spoiled = True
         self._received.append((not_before, load.attempt.request if not load.wait else ""))
 
     def _seal(self, seal: Seal, event: Optional[Any]) -> None:
@@ -364,9 +366,12 @@ class WorkerSide:
     def finish_step(self, orders: TierlogMetadata) -> None:
         """The step has been given to the device: what it computed is handed over when the device has done it."""
         event = self._device_event() if orders.seals else None
+        # What this step computed may have attended to blocks that are wrong: vLLM throws it away, and it must not be saved.
+        seals = [] if self._spoiled else orders.seals
+        self._spoiled = False
         for order in orders.prefilled:
             self._jobs.put(lambda order=order: self._prefilled(order))  # type: ignore[misc]
-        for seal in orders.seals:
+        for seal in seals:
             self._jobs.put(lambda seal=seal: self._seal(seal, event))  # type: ignore[misc]
         for end in orders.ends:
             if _key(end.attempt) in self._loading:
