@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams;
 
+import io.tierlog.events.Causes;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
@@ -46,7 +47,7 @@ public abstract sealed class ControllerException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
         StateDirUnusable(Path stateDir, Throwable cause) {
-            super("the state directory " + stateDir + " cannot be used: " + cause.getMessage()
+            super("the state directory " + stateDir + " cannot be used: " + Causes.of(cause)
                     + "; give each instance a --state-dir of its own that it may write to", cause);
         }
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams;
 
+import io.tierlog.events.Causes;
 import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.RareWarning;
@@ -121,7 +122,7 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
                 compare(partition, state);
                 return;
             } catch (RetriableException | ControllerException.RegistryUnreachable e) {
-                warning.warn("partition {} waits, its log cannot be read: {}", partition, e.toString());
+                warning.warn("partition {} waits, its log cannot be read: {}", partition, Causes.of(e));
                 pause();
             }
         }

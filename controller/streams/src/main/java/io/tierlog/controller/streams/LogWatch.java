@@ -2,6 +2,7 @@
 package io.tierlog.controller.streams;
 
 import io.tierlog.controller.streams.api.LogLoop;
+import io.tierlog.events.Causes;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.LogSetupException;
 import io.tierlog.events.RareWarning;
@@ -85,7 +86,7 @@ final class LogWatch implements LogLoop.Round, AutoCloseable {
             if (e instanceof ControllerException wrong && !(e instanceof ControllerException.RegistryUnreachable)) {
                 fatal.accept(wrong);
             } else {
-                warning.warn("the log is not watched for now: {}", e.toString());
+                warning.warn("the log is not watched for now: {}", Causes.of(e));
             }
         }
         return false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams;
 
+import io.tierlog.events.Causes;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Partitions;
 import io.tierlog.events.RareWarning;
@@ -69,6 +70,6 @@ final class PartitionClock {
         lost.set(true);
         underWay.set(false);
         shared.metrics().tickLost();
-        warning.warn("a tick of partition {} could not be appended, the next one follows: {}", partition, failure.toString());
+        warning.warn("a tick of partition {} could not be appended, the next one follows: {}", partition, Causes.of(failure));
     }
 }

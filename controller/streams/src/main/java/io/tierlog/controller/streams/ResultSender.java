@@ -5,6 +5,7 @@ import io.tierlog.controller.core.api.DecideResult;
 import io.tierlog.controller.core.api.Input;
 import io.tierlog.controller.core.api.Outgoing;
 import io.tierlog.controller.core.feed.PlacementFeed;
+import io.tierlog.events.Causes;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Partitions;
 import io.tierlog.events.RareWarning;
@@ -90,7 +91,7 @@ final class ResultSender {
 
     private void lost(Throwable failure) {
         shared.metrics().commandLost();
-        shared.warning().warn("a command could not be sent and will be sent again when its operation is overdue: {}", failure.toString());
+        shared.warning().warn("a command could not be sent and will be sent again when its operation is overdue: {}", Causes.of(failure));
     }
 
     private void fact(Fact fact, long nowMs) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.app;
 
+import io.tierlog.events.Causes;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -45,7 +46,7 @@ final class LastProcess {
             boolean ours = line.startsWith(node + " ") && line.length() > node.length() + 1 && line.indexOf('\n') < 0;
             return ours ? Optional.of(line.substring(node.length() + 1)) : Optional.empty();
         } catch (IOException e) {
-            LOG.warn("{} cannot be read, so a killed agent of node {} is waited for: {}", file, node, e.toString());
+            LOG.warn("{} cannot be read, so a killed agent of node {} is waited for: {}", file, node, Causes.of(e));
             return Optional.empty();
         }
     }
@@ -57,7 +58,7 @@ final class LastProcess {
             Files.writeString(next, node + " " + processId + "\n", StandardCharsets.UTF_8);
             Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         } catch (IOException e) {
-            LOG.warn("{} cannot be written, so the next agent of node {} waits for this one if it is killed: {}", file, node, e.toString());
+            LOG.warn("{} cannot be written, so the next agent of node {} waits for this one if it is killed: {}", file, node, Causes.of(e));
         }
     }
 }

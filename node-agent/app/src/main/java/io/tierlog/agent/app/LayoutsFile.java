@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.tierlog.events.Causes;
 import io.tierlog.schemas.Layout;
 import io.tierlog.schemas.LayoutKind;
 import java.io.IOException;
@@ -51,7 +52,7 @@ public final class LayoutsFile {
             String where = at == null ? "" : " line " + at.getLineNr() + " column " + at.getColumnNr();
             throw new IllegalArgumentException(file + where + ": " + e.getOriginalMessage(), e);
         } catch (IOException e) {
-            throw new IllegalArgumentException(file + ": cannot be read: " + e, e);
+            throw new IllegalArgumentException(file + ": cannot be read: " + Causes.of(e), e);
         }
         if (!root.isArray()) {
             throw new IllegalArgumentException(file + ": $ is not an array of layouts");

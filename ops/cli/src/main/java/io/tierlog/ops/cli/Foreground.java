@@ -21,7 +21,6 @@ final class Foreground {
      * @throws CliError with that fault, after closing
      */
     static CliError untilSignalled(AutoCloseable service, CompletionStage<? extends Throwable> fault) {
-        RepeatedWarnings.install();
         CompletableFuture<Throwable> ended = new CompletableFuture<>();
         fault.whenComplete((met, failure) -> ended.complete(met != null ? met : failure));
         AtomicBoolean signalled = new AtomicBoolean();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli;
 
+import io.tierlog.events.Causes;
 import io.tierlog.ops.bench.BenchCommand;
 import io.tierlog.ops.bench.BenchException;
 import io.tierlog.ops.cli.audit.AuditCommand;
@@ -103,6 +104,7 @@ public final class Main implements Callable<Integer> {
             System.setProperty("tierlog.log.level", "INFO");
         }
         LibraryWarnings.install();
+        RepeatedWarnings.install();
         CommandLine line = new CommandLine(new Main());
         System.exit(run(line, list, environment, Path.of(System.getProperty("user.home"))));
     }
@@ -139,7 +141,7 @@ public final class Main implements Callable<Integer> {
             int exitCode = error.isBadInput() ? CliError.BAD_INPUT : CliError.FAILURE;
             return report(line.getErr(), new CliError(error.getMessage(), error.hint(), exitCode, error), verbose);
         }
-        String what = failure.getMessage() == null ? failure.getClass().getSimpleName() : failure.toString();
+        String what = Causes.of(failure);
         String hint = verbose ? "please report this" : "run again with " + VERBOSE_FLAG + " for the stack trace";
         return report(line.getErr(), new CliError(what, hint, CliError.FAILURE, failure), verbose);
     }

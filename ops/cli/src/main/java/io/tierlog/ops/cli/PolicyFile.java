@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli;
 
+import io.tierlog.events.Causes;
 import io.tierlog.ops.policy.DocumentLimits;
 import io.tierlog.ops.policy.Finding;
 import io.tierlog.ops.policy.PolicyDocument;
@@ -26,7 +27,7 @@ public final class PolicyFile {
         try (InputStream in = Files.newInputStream(file)) {
             return PolicyDocument.read(in.readNBytes(DocumentLimits.DEFAULTS.bytes() + 1));
         } catch (IOException e) {
-            throw new CliError("cannot read the policy " + file + ": " + e,
+            throw new CliError("cannot read the policy " + file + ": " + Causes.of(e),
                     "name a file with a policy document, such as ops/examples/policy-tiered.yaml", CliError.BAD_INPUT, e);
         }
     }

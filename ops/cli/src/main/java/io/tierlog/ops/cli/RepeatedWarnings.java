@@ -18,7 +18,8 @@ import org.slf4j.Marker;
  * Bounds what repeated warnings write to the log, those of libraries included: of each logger and message, arguments aside, at most
  * {@value #MOST} in ten seconds. The first one of the next interval says how many were left out. Safe for use by several threads.
  *
- * <p>Trade-off: of warnings that differ only in their arguments some are not logged.
+ * <p>A producer that tries again since the transaction before is not complete yet is no warning at all: that is how transactions begin on a busy
+ * broker. Trade-off: of warnings that differ only in their arguments some are not logged.
  */
 final class RepeatedWarnings extends TurboFilter {
     private static final int MOST = 10;
@@ -53,12 +54,20 @@ final class RepeatedWarnings extends TurboFilter {
         }
     }
 
+    /** Kafka's loggers put the arguments into the message themselves. */
+    private static boolean isRetryOfATransaction(Logger logger, String message) {
+        return logger.getName().endsWith(".Sender") && message.contains("CONCURRENT_TRANSACTIONS");
+    }
+
     @Override
     public FilterReply decide(
             @Nullable Marker marker, Logger logger, Level level, @Nullable String format, Object @Nullable [] params, @Nullable Throwable t) {
         if (format == null || level.toInt() != Level.WARN_INT || format.equals(LEFT_OUT)
                 || logger.getEffectiveLevel().toInt() > Level.WARN_INT) {
             return FilterReply.NEUTRAL;
+        }
+        if (isRetryOfATransaction(logger, format)) {
+            return FilterReply.DENY;
         }
         int leftOut = 0;
         synchronized (intervals) {

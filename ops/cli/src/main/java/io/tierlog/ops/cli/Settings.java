@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli;
 
+import io.tierlog.events.Causes;
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.file.Files;
@@ -59,7 +60,7 @@ final class Settings implements IDefaultValueProvider {
             file.load(reader);
         } catch (IOException | IllegalArgumentException failure) {
             throw new CliError(
-                    "cannot read the settings file " + path + ": " + failure,
+                    "cannot read the settings file " + path + ": " + Causes.of(failure),
                     "name a readable file of NAME=VALUE lines with --config FILE or TIERLOG_CONFIG",
                     CliError.BAD_INPUT,
                     failure);

@@ -34,4 +34,17 @@ class RepeatedWarningsTest {
                 List.of("no such topic, try 9", "9990 more warnings like the next one were not logged", "no such topic, try 10000", "an error"),
                 messages.subList(9, 13));
     }
+
+    @Test
+    void retriesOfATransactionAreNoWarnings() {
+        LoggerContext context = new LoggerContext();
+        context.addTurboFilter(new RepeatedWarnings(() -> 0));
+        Logger logger = context.getLogger("org.apache.kafka.clients.producer.internals.Sender");
+        ListAppender<ILoggingEvent> logged = new ListAppender<>();
+        logged.start();
+        logger.addAppender(logged);
+        logger.warn("[Producer clientId=c] Got error produce response with correlation id 7, retrying. Error: CONCURRENT_TRANSACTIONS");
+        logger.warn("[Producer clientId=c] Got error produce response with correlation id 8, retrying. Error: NOT_LEADER_OR_FOLLOWER");
+        assertEquals(1, logged.list.size());
+    }
 }

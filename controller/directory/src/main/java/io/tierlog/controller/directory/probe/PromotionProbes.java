@@ -7,6 +7,7 @@ import io.tierlog.controller.directory.index.PlacementIndex.Found;
 import io.tierlog.controller.directory.probe.ProbeCounts.End;
 import io.tierlog.controller.directory.streams.KeyAnswers;
 import io.tierlog.controller.directory.streams.KeyQuery;
+import io.tierlog.events.Causes;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.PromotionAnswer;
@@ -225,7 +226,7 @@ public final class PromotionProbes implements ProbeSink, AutoCloseable {
             requests.request(node, namespace, List.copyOf(blocks));
             counts.count(End.ASKED, blocks.size());
         } catch (RuntimeException e) {
-            LOG.warn("{} blocks on the disk of {} were not asked for: {}", blocks.size(), node, e.toString());
+            LOG.warn("{} blocks on the disk of {} were not asked for: {}", blocks.size(), node, Causes.of(e));
             counts.count(End.FAILED, blocks.size());
             blocks.forEach(block -> recent.remove(namespace, block.key(), node));
         }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.directory.streams;
 
+import io.tierlog.events.Causes;
 import java.nio.file.Path;
 
 /** Why a directory did not start, other than errors of the log itself or of an address. Each message names the remedy. */
@@ -27,7 +28,7 @@ public abstract sealed class DirectoryException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
         StateDirUnusable(Path stateDir, Throwable cause) {
-            super("the state directory " + stateDir + " cannot be used: " + cause.getMessage()
+            super("the state directory " + stateDir + " cannot be used: " + Causes.of(cause)
                     + "; give each directory a --state-dir of its own that it may write to", cause);
         }
     }

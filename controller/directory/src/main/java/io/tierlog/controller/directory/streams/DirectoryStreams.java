@@ -117,7 +117,7 @@ public final class DirectoryStreams implements AutoCloseable {
                     seen.put(partition, copies.standby(partition).at(lag.offsetLag(), lag.endOffsetPosition(), nowMs));
                 }
             });
-        } catch (StreamsException e) {
+        } catch (StreamsException | UnsupportedOperationException e) { // the second while a task restores
             LOG.debug("standbys cannot be looked at now: {}", e.toString());
         }
         copies.standbys(seen);

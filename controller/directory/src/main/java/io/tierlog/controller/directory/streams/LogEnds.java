@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.directory.streams;
 
+import io.tierlog.events.Causes;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -62,7 +63,7 @@ final class LogEnds implements AutoCloseable {
             ends.forEach((partition, end) -> copies.reach(partition.partition()).ended(end.offset(), askedMs));
             after.run();
         } catch (ExecutionException | TimeoutException | RuntimeException e) {
-            LOG.warn("the end of {} cannot be looked at: {}", topic, e.toString());
+            LOG.warn("the end of {} cannot be looked at: {}", topic, Causes.of(e));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.directory.streams;
 
+import io.tierlog.events.Causes;
 import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
 import io.tierlog.events.UnknownTypeException;
@@ -121,7 +122,7 @@ public final class PromotionAnswers implements AutoCloseable {
         } catch (WakeupException e) {
             throw e;
         } catch (KafkaException | RegistryUnavailableException | UnknownTypeException e) {
-            LOG.warn("replies to probes cannot be read: {}", e.toString());
+            LOG.warn("replies to probes cannot be read: {}", Causes.of(e));
             boolean _ = closing.await(AGAIN_MS, TimeUnit.MILLISECONDS);
         }
     }

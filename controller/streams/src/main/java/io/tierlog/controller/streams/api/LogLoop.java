@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams.api;
 
+import io.tierlog.events.Causes;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -97,7 +98,7 @@ public final class LogLoop implements AutoCloseable {
             } catch (WakeupException e) {
                 LOG.debug("{} was woken to close", name);
             } catch (KafkaException | IllegalStateException e) {
-                LOG.warn("{} restarts in {} ms: {}", name, PAUSE_MS, e.toString());
+                LOG.warn("{} restarts in {} ms: {}", name, PAUSE_MS, Causes.of(e));
                 round.failed(e);
                 pause(PAUSE_MS);
             } finally {

@@ -8,6 +8,7 @@ import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
 import io.grpc.netty.shaded.io.netty.channel.nio.NioEventLoopGroup;
 import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioServerDomainSocketChannel;
 import io.grpc.netty.shaded.io.netty.util.concurrent.DefaultThreadFactory;
+import io.tierlog.events.Causes;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -121,7 +122,7 @@ final class EngineListeners {
                 file.get().close();
             }
         } catch (IOException e) {
-            LOG.warn("the socket of the engine API was not removed: {}", e.toString());
+            LOG.warn("the socket of the engine API was not removed: {}", Causes.of(e));
         }
     }
 }

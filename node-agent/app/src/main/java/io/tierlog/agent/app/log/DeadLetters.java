@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.app.log;
 
+import io.tierlog.events.Causes;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.QueuedProducer;
 import io.tierlog.events.RareWarning;
@@ -49,7 +50,7 @@ public final class DeadLetters implements AutoCloseable {
         producer.send(
                 new ProducerRecord<>(topic, null, record.key(), record.value(), headers),
                 failure -> warning.warn(
-                        "no dead letter for {} partition {} offset {}: {}", record.topic(), record.partition(), record.offset(), failure.toString()),
+                        "no dead letter for {} partition {} offset {}: {}", record.topic(), record.partition(), record.offset(), Causes.of(failure)),
                 () -> {});
     }
 

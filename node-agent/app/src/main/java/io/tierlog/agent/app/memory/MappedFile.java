@@ -3,6 +3,7 @@ package io.tierlog.agent.app.memory;
 
 import io.tierlog.agent.core.port.DeviceFault;
 import io.tierlog.agent.core.port.DeviceFault.Kind;
+import io.tierlog.events.Causes;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -39,7 +40,7 @@ record MappedFile(Arena arena, MemorySegment memory) {
                 return new MappedFile(arena, memory);
             }
         } catch (IOException | IllegalArgumentException e) {
-            throw invalid(path, "cannot be mapped: " + e);
+            throw invalid(path, "cannot be mapped: " + Causes.of(e));
         } catch (OutOfMemoryError e) {
             throw new DeviceFault(Kind.OUT_OF_MEMORY, "shared_memory_path " + path + ": no address space for " + bytes + " bytes");
         } finally {

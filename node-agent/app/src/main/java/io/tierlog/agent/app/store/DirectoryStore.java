@@ -2,6 +2,7 @@
 package io.tierlog.agent.app.store;
 
 import io.tierlog.agent.app.memory.Checksums;
+import io.tierlog.events.Causes;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.OperationReason;
 import java.io.IOException;
@@ -75,7 +76,7 @@ public final class DirectoryStore implements SharedStore {
         try {
             directory.prepare(options.leftoverAge());
         } catch (IOException | ReadOnlyFileSystemException e) {
-            LOG.warn("the store {} cannot be used now, requests will compute what it holds: {}", root, e.toString());
+            LOG.warn("the store {} cannot be used now, requests will compute what it holds: {}", root, Causes.of(e));
         }
         return new DirectoryStore(directory, options.fsync());
     }
@@ -332,9 +333,9 @@ public final class DirectoryStore implements SharedStore {
 
     private Result failed(Exception e) {
         if (StoreErrors.reason(e) == OperationReason.STORE_UNAVAILABLE || !directory.present()) {
-            return Result.failed(OperationReason.STORE_UNAVAILABLE, "the store " + directory.root() + " cannot be used: " + e);
+            return Result.failed(OperationReason.STORE_UNAVAILABLE, "the store " + directory.root() + " cannot be used: " + Causes.of(e));
         }
-        return Result.failed(OperationReason.IO, e.toString());
+        return Result.failed(OperationReason.IO, Causes.of(e));
     }
 
     static Result otherSize(ObjectName name, long found, int wanted) {

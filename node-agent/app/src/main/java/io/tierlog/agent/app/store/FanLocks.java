@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.app.store;
 
+import io.tierlog.events.Causes;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
@@ -89,7 +90,7 @@ final class FanLocks {
             Object place = key == null ? directory.toAbsolutePath() : key;
             return IN_THIS_PROCESS[Math.floorMod(Objects.hash(place, path.getFileName().toString()), IN_THIS_PROCESS.length)];
         } catch (IOException e) {
-            throw new NoLockException("deletes need file locks, and their directory " + directory + " cannot be had: " + e, e);
+            throw new NoLockException("deletes need file locks, and their directory " + directory + " cannot be had: " + Causes.of(e), e);
         }
     }
 
@@ -110,7 +111,7 @@ final class FanLocks {
         try {
             return FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
         } catch (IOException | UnsupportedOperationException e) {
-            throw new NoLockException("deletes need file locks, and " + path + " cannot be opened: " + e, e);
+            throw new NoLockException("deletes need file locks, and " + path + " cannot be opened: " + Causes.of(e), e);
         }
     }
 
@@ -131,7 +132,7 @@ final class FanLocks {
             // All threads come through the lock of this process: this would be a second copy of this class in it.
             throw new NoLockException("the lock " + path + " was taken past this class", e);
         } catch (IOException | UnsupportedOperationException e) {
-            throw new NoLockException("deletes need file locks, and " + path + " cannot be locked (on NFS mount without nolock): " + e, e);
+            throw new NoLockException("deletes need file locks, and " + path + " cannot be locked (on NFS mount without nolock): " + Causes.of(e), e);
         }
     }
 }

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.MissingNode;
+import io.tierlog.events.Causes;
 import io.tierlog.ops.cli.CliError;
 import io.tierlog.ops.cli.Main;
 import java.io.BufferedReader;
@@ -76,7 +77,7 @@ final class ChildProcess implements AutoCloseable {
         try {
             return builder.start();
         } catch (IOException e) {
-            throw new CliError("cannot start " + name + ": " + e, "is there memory and disk left?", CliError.FAILURE, e);
+            throw new CliError("cannot start " + name + ": " + Causes.of(e), "is there memory and disk left?", CliError.FAILURE, e);
         }
     }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli.demo;
 
+import io.tierlog.events.Causes;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
@@ -45,7 +46,7 @@ final class Closing implements AutoCloseable {
             try {
                 steps.pop().close();
             } catch (Exception e) {
-                failure = failure == null ? new IllegalStateException("cannot close cleanly: " + e, e) : failure;
+                failure = failure == null ? new IllegalStateException("cannot close cleanly: " + Causes.of(e), e) : failure;
             }
         }
         if (Thread.currentThread() != hook) {
@@ -61,7 +62,7 @@ final class Closing implements AutoCloseable {
         try {
             resource.close();
         } catch (Exception e) {
-            throw new IllegalStateException("cannot close cleanly: " + e, e);
+            throw new IllegalStateException("cannot close cleanly: " + Causes.of(e), e);
         }
     }
 

@@ -8,6 +8,7 @@ import io.tierlog.controller.directory.DirectoryApp;
 import io.tierlog.controller.directory.streams.DirectoryConfig;
 import io.tierlog.controller.streams.ControllerConfig;
 import io.tierlog.controller.streams.StreamsTuning;
+import io.tierlog.events.Causes;
 import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Schemas;
@@ -200,7 +201,7 @@ final class DemoRun implements AutoCloseable {
         try {
             return flags.data != null ? Files.createDirectories(flags.data.resolve(part.folder())) : Files.createTempDirectory("tierlog-demo-");
         } catch (IOException e) {
-            throw new CliError("cannot make the data directory: " + e, "give another one with --data", CliError.BAD_INPUT, e);
+            throw new CliError("cannot make the data directory: " + Causes.of(e), "give another one with --data", CliError.BAD_INPUT, e);
         }
     }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli.demo;
 
+import io.tierlog.events.Causes;
 import io.tierlog.ops.audit.stats.LogSummary;
 import io.tierlog.ops.cli.CliError;
 import java.io.IOException;
@@ -24,7 +25,7 @@ final class SeriesFile {
         try {
             Files.write(file, lines);
         } catch (IOException e) {
-            throw new CliError("cannot write the series: " + e, "give another file with --series", CliError.BAD_INPUT, e);
+            throw new CliError("cannot write the series: " + Causes.of(e), "give another file with --series", CliError.BAD_INPUT, e);
         }
     }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli.demo;
 
+import io.tierlog.events.Causes;
 import io.tierlog.ops.cli.CliError;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -22,7 +23,8 @@ final class SharedMemory {
         try {
             return there ? Files.createTempDirectory(MEMORY_FILE_SYSTEM, "tierlog-") : Files.createTempDirectory("tierlog-device-");
         } catch (IOException e) {
-            throw new CliError("cannot make a directory for device memory: " + e, "check the free space of /dev/shm and /tmp", CliError.FAILURE, e);
+            throw new CliError(
+                    "cannot make a directory for device memory: " + Causes.of(e), "check the free space of /dev/shm and /tmp", CliError.FAILURE, e);
         }
     }
 

@@ -3,6 +3,7 @@ package io.tierlog.ops.cli.operate;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import io.tierlog.events.Causes;
 import io.tierlog.ops.cli.CliError;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -49,7 +50,7 @@ public final class BlockOptions {
         try {
             return Files.readAllLines(file);
         } catch (IOException e) {
-            throw new CliError("cannot read " + file + ": " + e, "look at --keys-file", CliError.BAD_INPUT, e);
+            throw new CliError("cannot read " + file + ": " + Causes.of(e), "look at --keys-file", CliError.BAD_INPUT, e);
         }
     }
 }

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.tierlog.events.Causes;
 import io.tierlog.ops.cli.CliError;
 import io.tierlog.ops.cli.OutputFormat;
 import java.io.IOException;
@@ -76,7 +77,7 @@ public abstract class HttpOptions {
             }
             return json;
         } catch (IOException e) {
-            throw new CliError("the " + who() + " does not answer at " + url() + ": " + (e.getMessage() == null ? e.toString() : e.getMessage()),
+            throw new CliError("the " + who() + " does not answer at " + url() + ": " + Causes.of(e),
                     "check that it runs; look at " + flags(), CliError.FAILURE, e);
         }
     }
@@ -137,7 +138,7 @@ public abstract class HttpOptions {
         try {
             return Files.readString(file).strip();
         } catch (IOException e) {
-            throw new CliError("cannot read the token: " + e, "look at --token-file", CliError.BAD_INPUT, e);
+            throw new CliError("cannot read the token: " + Causes.of(e), "look at --token-file", CliError.BAD_INPUT, e);
         }
     }
 

@@ -4,6 +4,7 @@ package io.tierlog.ops.cli.operate;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.tierlog.events.Causes;
 import io.tierlog.ops.cli.CliError;
 import io.tierlog.ops.cli.Columns;
 import java.io.IOException;
@@ -38,7 +39,7 @@ public final class KeyOptions {
             try {
                 Files.readAllLines(named).stream().map(String::strip).filter(line -> !line.isEmpty()).forEach(all::add);
             } catch (IOException e) {
-                throw new CliError("cannot read " + named + ": " + e, "look at --keys-file", CliError.BAD_INPUT, e);
+                throw new CliError("cannot read " + named + ": " + Causes.of(e), "look at --keys-file", CliError.BAD_INPUT, e);
             }
         }
         if (all.isEmpty()) {
