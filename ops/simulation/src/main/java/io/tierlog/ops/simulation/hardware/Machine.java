@@ -290,6 +290,7 @@ public final class Machine implements DeviceCopies, StoreTransfers {
         } else if (unit.reads.stream().anyMatch(read -> book.isPromoted(read.hostPage()))) {
             unit.operation = OperationKind.PROMOTE;
         }
+        unit.copiesToStore = unit.kind == Unit.Kind.STORE_WRITE && unit.objects.stream().allMatch(object -> book.isCopied(object.hostPage()));
         touch(unit, 1);
         units.add(unit);
     }

@@ -29,6 +29,8 @@ final class PageBook {
     private final @Nullable String[] holders;
     private final Map<String, List<PagedBlock>> taken = new LinkedHashMap<>();
     private final Set<String> promotions = new LinkedHashSet<>();
+    /** By page of the host: what the operation is that has begun last to read it. */
+    private final Map<Integer, OperationKind> readers = new LinkedHashMap<>();
 
     PageBook(String node, int pages) {
         this.node = node;
@@ -40,6 +42,7 @@ final class PageBook {
         switch (event) {
             case OperationStarted e when e.kind() == OperationKind.PREFETCH || e.kind() == OperationKind.WRITE_BACK
                     || e.kind() == OperationKind.PROMOTE -> take(e);
+            case OperationStarted e when e.kind() == OperationKind.COPY || e.kind() == OperationKind.BACK_UP -> read(e);
             case PromoteDone e -> giveBack(e.operation());
             case PromoteFailed e -> giveBack(e.operation());
             case PrefetchDone e -> giveBack(e.operation());
@@ -75,6 +78,15 @@ final class PageBook {
         if (pages != null) {
             pages.forEach(block -> holders[block.page()] = null);
         }
+    }
+
+    private void read(OperationStarted e) {
+        e.pages().stream().filter(page -> page.page() >= 0).forEach(page -> readers.put(page.page(), e.kind()));
+    }
+
+    /** Whether the operation that has begun last with that page as its source is a copy to another tier. */
+    boolean isCopied(int page) {
+        return readers.get(page) == OperationKind.COPY;
     }
 
     /** Whether a promotion has the page in its hands. */

@@ -58,6 +58,8 @@ public final class Unit {
     private int firstIndex;
     /** Parts that the device has copied. */
     int copied;
+    /** Whether it is a part of a copy from the host to the store. */
+    boolean copiesToStore;
     /** How a unit of unknown outcome has ended. */
     Machine.Fate fate = Machine.WELL;
     /** Why a block of a device unit has failed, by position. */
@@ -157,9 +159,14 @@ public final class Unit {
         return kind;
     }
 
-    /** The operation that it is a part of, as far as the machine can tell: a copy from the host to the store looks like a backup. */
+    /** The operation that it is a part of, as far as the machine can tell: a copy from the host to the store counts as a backup, too. */
     public OperationKind operation() {
         return operation;
+    }
+
+    /** True for a copy of host pages to the store that is no backup. */
+    public boolean copiesToStore() {
+        return copiesToStore;
     }
 
     /** True when it moves bytes from or to a host page from that number on. */

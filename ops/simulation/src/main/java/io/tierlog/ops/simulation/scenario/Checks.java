@@ -32,7 +32,7 @@ final class Checks implements World.Watcher {
         world.watch(this);
     }
 
-    /** The scenario has the log lose an event, which no log does: from here on the log by itself tells nothing of pages. */
+    /** The scenario has the log lose or forge an event, which no log does: from here on the log by itself tells nothing of pages. */
     void logHasLost() {
         lossy = true;
     }

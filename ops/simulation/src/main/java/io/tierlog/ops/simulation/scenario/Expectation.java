@@ -34,7 +34,7 @@ final class Expectation {
                 throw f.error("wants an object in \"" + name + "\"");
             }
         });
-        for (String name : List.of("operations", "placements", "absent", "store", "marks", "moves", "log")) {
+        for (String name : List.of("operations", "placements", "absent", "store", "marks", "moves", "log", "beliefs")) {
             JsonNode node = f.get(name);
             if (node != null && !node.isArray()) {
                 throw f.error("wants a list in \"" + name + "\"");
@@ -59,7 +59,7 @@ final class Expectation {
                 case "operations" -> operations(field.getValue(), is, actual.path(CHANGED), differences);
                 case "marks" -> marks(field.getValue(), is, differences);
                 case "log" -> log(field.getValue(), is, differences);
-                case "placements", "store", "moves" -> field.getValue().forEach(one -> {
+                case "placements", "store", "moves", "beliefs" -> field.getValue().forEach(one -> {
                     if (find(one, is) == null) {
                         differ(name, one, is, differences);
                     }

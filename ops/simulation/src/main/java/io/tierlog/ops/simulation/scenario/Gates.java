@@ -17,6 +17,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.LongSupplier;
 
 /**
  * What stands still in a scenario: operations of a kind on a node, and the copy queues of its device. A drop from the host takes no time, so a closed
@@ -34,6 +35,28 @@ final class Gates {
     private final Map<String, Set<OperationKind>> closed = new LinkedHashMap<>();
     private final Map<String, Queue> queues = new LinkedHashMap<>();
     private final Set<String> passing = new LinkedHashSet<>();
+    private final LongSupplier nowMs;
+    /** When units of a slow store end. */
+    private final Map<Unit, Long> ends = new LinkedHashMap<>();
+    private long slowStoreMs;
+
+    Gates(LongSupplier nowMs) {
+        this.nowMs = nowMs;
+    }
+
+    /** Units of the store that begin from here on take so long, in milliseconds; none where it is 0. */
+    void slowStore(long ms) {
+        slowStoreMs = ms;
+    }
+
+    boolean isStoreSlow() {
+        return slowStoreMs > 0;
+    }
+
+    /** When the next unit of a slow store ends; Long.MAX_VALUE while none runs. */
+    long nextDueMs() {
+        return ends.values().stream().mapToLong(Long::longValue).filter(at -> at > nowMs.getAsLong()).min().orElse(Long.MAX_VALUE);
+    }
 
     void set(String node, OperationKind kind, boolean isClosed) {
         Set<OperationKind> kinds = closed.computeIfAbsent(node, any -> EnumSet.noneOf(OperationKind.class));
@@ -70,10 +93,28 @@ final class Gates {
         if (process == null) {
             return true;
         }
-        if (isClosed(node.name(), unit.operation())) {
+        if (isClosed(node.name(), unit.operation()) || (unit.copiesToStore() && isClosed(node.name(), OperationKind.COPY)) || isSlow(unit)) {
             return true;
         }
         return unit.kind().ofDevice() && !copy(process.machine(), unit, queue(node.name()));
+    }
+
+    private boolean isSlow(Unit unit) {
+        boolean ofStore = switch (unit.kind()) {
+            case STORE_READ, STORE_WRITE, PROBE -> true;
+            case LOAD, SAVE, DISK_READ, DISK_WRITE, DISK_DROP, PEER_READ, FIND -> false;
+        };
+        if (!ofStore) {
+            return false;
+        }
+        if (!ends.containsKey(unit)) {
+            ends.put(unit, nowMs.getAsLong() + slowStoreMs);
+        }
+        boolean runs = ends.getOrDefault(unit, 0L) > nowMs.getAsLong();
+        if (!runs) {
+            ends.put(unit, 0L);
+        }
+        return runs;
     }
 
     /** Copies part by part; true when the unit has copied all. */
@@ -106,7 +147,8 @@ final class Gates {
         AgentProcess process = node.process();
         List<Unit> found = new ArrayList<>();
         for (Unit unit : process == null ? List.<Unit>of() : process.machine().units()) {
-            if (unit.operation() == kind && (found.isEmpty() || found.getFirst().step() == unit.step())) {
+            boolean wanted = unit.operation() == kind || (kind == OperationKind.COPY && unit.copiesToStore());
+            if (wanted && (found.isEmpty() || found.getFirst().step() == unit.step())) {
                 found.add(unit);
             }
         }

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.tierlog.ops.simulation.hardware.Machine;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.Policy;
@@ -29,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 record ScenarioFile(WorldSpec world, List<Step> steps) {
     static final Set<String> SHOWN = new LinkedHashSet<>(
             List.of("requests", "free", "placements", "operations", "leases", "pins", "store", "outcomes", "counters", "marks", "migrations",
-                    "moves", "log"));
+                    "moves", "log", "beliefs"));
 
     private static final ObjectMapper JSON = JsonMapper.builder()
             .enable(JsonParser.Feature.STRICT_DUPLICATE_DETECTION)
@@ -95,8 +96,18 @@ record ScenarioFile(WorldSpec world, List<Step> steps) {
             for (String list : List.of("placements", "absent")) {
                 expected.path(list).forEach(one -> placement(new Fields(f.line(), "an entry of " + list, one)));
             }
+            expected.path("beliefs").forEach(one -> belief(new Fields(f.line(), "an entry of beliefs", one)));
             expected.path("marks").forEach(one -> mark(new Fields(f.line(), "an entry of marks", one)));
             return new Step.Expect(f.line(), expected);
+        }
+
+        private void belief(Fields f) {
+            Step.Blocks blocks = blocks(f);
+            index(f, blocks);
+            f.flag("log", true);
+            f.flag("directory", true);
+            f.flag("medium", true);
+            f.end();
         }
 
         private void mark(Fields f) {
@@ -144,7 +155,7 @@ record ScenarioFile(WorldSpec world, List<Step> steps) {
                 case "put" -> new Step.Put(line, nodeOrStore(f), tier(f, Tier.HOST, Tier.DISK, Tier.STORE), blocks(f));
                 case "drop" -> new Step.Drop(line, id(f), nodeOrStore(f), tier(f, Tier.HOST, Tier.DISK, Tier.STORE), blocks(f));
                 case "corrupt" -> corrupt(f);
-                case "kill" -> new Step.Kill(line, what(f), node(f));
+                case "kill" -> new Step.Kill(line, what(f), node(f), f.flag("keeps_unsent", false));
                 case "start" -> new Step.Start(line, what(f), node(f));
                 case "abort_transaction" -> new Step.Abort(line);
                 case "copies" -> copies(f);
@@ -152,9 +163,13 @@ record ScenarioFile(WorldSpec world, List<Step> steps) {
                 case "exist" -> exist(f);
                 case "touch" -> touch(f);
                 case "deliver" -> new Step.Deliver(line, f.flag("duplicates", false), f.flag("late", true));
+                case "forge" -> new Step.Forge(line, Forgery.read(this, kind(f), f));
+                case "reserve" -> reserve(f);
+                case "release" -> new Step.Release(line, node(f));
+                case "save" -> new Step.Save(line, request(f), id(f));
                 case "policy" -> setPolicy(f);
                 case "migrate", "mark", "cancel_migration", "clear_marks", "drain" -> new OperatorSteps(this, f).step(what);
-                default -> throw f.error("says \"do\":\"" + what + "\", which is not a step");
+                default -> new Step.Change(line, WorldChange.read(what, this, f));
             };
         }
 
@@ -243,7 +258,11 @@ record ScenarioFile(WorldSpec world, List<Step> steps) {
             if (ranks != null && ranks.length != world.ranks()) {
                 throw f.error("tells of " + ranks.length + " ranks, and the world has " + world.ranks());
             }
-            return new Step.Complete(f.line(), node(f), kind(f), count, fail, ranks, f.flag("lose", false));
+            if (f.has("moves") && fail != OperationReason.UNKNOWN) {
+                throw f.error("says when blocks move, and their outcome is known: \"moves\" goes with \"fail\":\"UNKNOWN\"");
+            }
+            Machine.Moves moves = f.oneOf("moves", Machine.Moves.class, Machine.Moves.NEVER);
+            return new Step.Complete(f.line(), node(f), kind(f), count, fail, moves, ranks, f.flag("lose", false));
         }
 
         Step.Blocks blocks(Fields f) {
@@ -294,12 +313,20 @@ record ScenarioFile(WorldSpec world, List<Step> steps) {
             return new Step.Touch(f.line(), node(f), tier(f, Tier.HOST, Tier.DISK), blocks(f), f.number("at_ms", 0, Long.MAX_VALUE, 0));
         }
 
+        private Step reserve(Fields f) {
+            Step.Blocks blocks = blocks(f);
+            int all = Math.max(1, blocks.count(world.blockTokens()));
+            return new Step.Reserve(f.line(), node(f), blocks, f.count("blocks", 1, all, all), f.number("lease_ms", 0, WorldChange.MOST_MS, 10_000));
+        }
+
         private Step setPolicy(Fields f) {
             if (policy == null) {
                 throw new IllegalStateException("a world has a policy");
             }
             JsonNode document = f.required("policy", f.get("policy"));
-            return new Step.SetPolicy(f.line(), WorldSpec.policy(f.line(), document, policy));
+            String id = f.text("id", null);
+            return new Step.SetPolicy(f.line(), id == null ? "policy" : id, f.number("based_on", 0, Long.MAX_VALUE, -1),
+                    WorldSpec.policy(f.line(), document, policy));
         }
     }
 }

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.ops.simulation.engine.AgentLink;
 import io.tierlog.ops.simulation.engine.Engine;
 import io.tierlog.ops.simulation.engine.Prompt;
+import io.tierlog.ops.simulation.hardware.Machine;
 import io.tierlog.ops.simulation.hardware.Unit;
 import io.tierlog.ops.simulation.world.AgentProcess;
 import io.tierlog.ops.simulation.world.DirectoryModel;
@@ -38,7 +39,8 @@ final class ScenarioRun {
     private final Mode mode;
     private final Consumer<ObjectNode> out;
     private final World world;
-    private final Gates gates = new Gates();
+    private final Gates gates;
+    private final WorldChange.Surroundings surroundings;
     private final Labels labels;
     private final OperationBook operations;
     private final FactBook facts = new FactBook();
@@ -58,11 +60,13 @@ final class ScenarioRun {
         this.mode = mode;
         this.out = out;
         this.world = new World(file.world().settings(), file.world().nodes(largestPut(file)));
+        this.gates = new Gates(world::nowMs);
+        this.surroundings = new WorldChange.Surroundings(world, gates);
         this.labels = new Labels(file);
         this.operations = new OperationBook(labels);
         this.migrations = new MigrationView(world, labels);
         this.directory = new DirectoryModel(world);
-        this.view = new View(world, file.world(), operations, new View.Books(facts, migrations, probes));
+        this.view = new View(world, file.world(), operations, new View.Books(facts, migrations, probes, directory));
         world.watch(operations);
         world.watch(facts);
         world.watch(migrations);
@@ -160,7 +164,7 @@ final class ScenarioRun {
                 if (s.jump()) {
                     world.jump(s.ms());
                 } else {
-                    world.advance(s.ms());
+                    advance(s.ms());
                 }
                 world.commit();
             }
@@ -177,10 +181,16 @@ final class ScenarioRun {
             case Step.Exist s -> exist(s);
             case Step.Touch s -> touches.add(s);
             case Step.Deliver s -> world.duplicates(s.duplicates() || mode == Mode.DUPLICATES, s.late());
-            case Step.SetPolicy s -> {
-                view.policyAsked();
-                world.requestPolicy(s.policy(), view.policyVersion());
+            case Step.Change s -> expectDone(s.line(), s.change().happen(surroundings));
+            case Step.Forge s -> {
+                checks.logHasLost();
+                expectDone(s.line(), s.forgery().happen(world, node(s.forgery().node())));
             }
+            case Step.Reserve s -> expectDone(s.line(), node(s.node()).engine().outside().reserve(prompt(s.blocks()), s.count(), s.leaseMs()));
+            case Step.Release s -> expectDone(s.line(), node(s.node()).engine().outside().giveUp());
+            case Step.Save s -> expectDone(s.line(), view.home(s.request()).engine().save(s.request(), s.id()));
+            case Step.SetPolicy s ->
+                view.policyAsked(s.id(), world.requestPolicy(s.policy(), s.basedOn() < 0 ? view.policyVersion() : s.basedOn()));
             case Step.Migrate s -> migrations.asked(world.operator().migrate(s.id(), s.nodes(), order(s)), migrations.freeName(s.id(), s.line()));
             case Step.CancelMigration s -> migrations.asked(world.operator().cancel(s.id()), "cancel " + s.id());
             case Step.ClearMarks s -> migrations.asked(world.operator().clearMarks(node(s.node()), s.id(), labels.names(s.blocks())), s.id());
@@ -236,6 +246,18 @@ final class ScenarioRun {
             throw new IllegalStateException("the world does not begin: of its nodes "
                     + world.nodes().stream().filter(this::isReady).map(SimNode::name).toList() + " are ready");
         }
+    }
+
+    /** Time passes, and stops where a unit of a slow store ends. */
+    private void advance(long ms) {
+        long untilMs = world.nowMs() + ms;
+        if (gates.isStoreSlow()) {
+            world.settle(); // what begins now is what the store takes its time for
+        }
+        for (long due = gates.nextDueMs(); due < untilMs; due = gates.nextDueMs()) {
+            world.advance(Math.max(1, due - world.nowMs()));
+        }
+        world.advance(untilMs - world.nowMs());
     }
 
     // --- requests
@@ -382,7 +404,8 @@ final class ScenarioRun {
                     + s.node() + ": close its gate before it begins"));
             return;
         }
-        int arrive = s.fail() != null && s.blocks() == Integer.MAX_VALUE ? 0 : s.blocks();
+        boolean none = s.fail() != null && s.blocks() == Integer.MAX_VALUE && s.moves() == Machine.Moves.NEVER;
+        int arrive = none ? 0 : s.blocks();
         int[] ranks = s.ranks();
         if (ranks != null) {
             arrive = IntStream.of(ranks).min().orElse(0);
@@ -392,12 +415,28 @@ final class ScenarioRun {
         for (Unit unit : units) {
             int here = Math.min(arrive, unit.size());
             arrive -= here;
-            node.end(unit, position -> position < here ? null : why);
+            node.end(unit, fate(here, why, s.moves()));
         }
         if (s.lose()) {
             node.loseEventsAfter(sent);
             checks.logHasLost();
         }
+    }
+
+    /** The first blocks arrive. Of unknown outcome is a unit as a whole: then the first blocks move all the same, at the time that the step names. */
+    private static Machine.Fate fate(int first, OperationReason why, Machine.Moves moves) {
+        boolean unknown = why == OperationReason.UNKNOWN && moves != Machine.Moves.NEVER;
+        return new Machine.Fate() {
+            @Override
+            public @Nullable OperationReason of(int position) {
+                return position < first && !unknown ? null : why;
+            }
+
+            @Override
+            public Machine.Moves unknown(int position) {
+                return position < first ? moves : Machine.Moves.NEVER;
+            }
+        };
     }
 
     private void copies(Step.Copies s) {
@@ -417,7 +456,12 @@ final class ScenarioRun {
     private void kill(Step.Kill s) {
         switch (s.what()) {
             case "controller" -> world.killController();
-            case "agent" -> node(s.node()).kill(position -> OperationReason.IO);
+            case "agent" -> {
+                if (s.keepsUnsent()) {
+                    surroundings.keepUnsent(node(s.node()));
+                }
+                node(s.node()).kill(position -> OperationReason.IO);
+            }
             default -> node(s.node()).vanishEngine(false);
         }
     }

@@ -2,6 +2,7 @@
 package io.tierlog.ops.simulation.scenario;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.tierlog.ops.simulation.hardware.Machine;
 import io.tierlog.schemas.MigrationMethod;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
@@ -55,8 +56,9 @@ sealed interface Step {
 
     /** The oldest operation that stands still ends. */
     @SuppressWarnings("ArrayRecordComponent") // Lives for one run, is never compared.
-    record Complete(int line, String node, OperationKind kind, int blocks, @Nullable OperationReason fail, int @Nullable [] ranks, boolean lose)
-            implements Step {}
+    record Complete(
+            int line, String node, OperationKind kind, int blocks, @Nullable OperationReason fail, Machine.Moves moves, int @Nullable [] ranks,
+            boolean lose) implements Step {}
 
     /** Blocks are there. */
     record Put(int line, String node, Tier tier, Blocks blocks) implements Step {}
@@ -68,7 +70,7 @@ sealed interface Step {
     record Corrupt(int line, String node, Tier tier, Blocks blocks) implements Step {}
 
     /** A part of the world dies. */
-    record Kill(int line, String what, String node) implements Step {}
+    record Kill(int line, String what, String node, boolean keepsUnsent) implements Step {}
 
     /** A part of the world begins. */
     record Start(int line, String what, String node) implements Step {}
@@ -91,8 +93,23 @@ sealed interface Step {
     /** Everything comes a second time. */
     record Deliver(int line, boolean duplicates, boolean late) implements Step {}
 
-    /** An operator sets another policy. */
-    record SetPolicy(int line, Policy policy) implements Step {}
+    /** Something happens to a process, a clock or a medium. */
+    record Change(int line, WorldChange change) implements Step {}
+
+    /** A completion comes that no agent has sent. */
+    record Forge(int line, Forgery forgery) implements Step {}
+
+    /** An engine reserves the first blocks of a prompt on the host. */
+    record Reserve(int line, String node, Blocks blocks, int count, long leaseMs) implements Step {}
+
+    /** An engine releases its oldest reservation. */
+    record Release(int line, String node) implements Step {}
+
+    /** An engine has the sealed blocks of a request saved. */
+    record Save(int line, String request, String id) implements Step {}
+
+    /** An operator sets another policy, built on that version; on the last one below 0. */
+    record SetPolicy(int line, String id, long basedOn, Policy policy) implements Step {}
 
     /** An operator wants blocks migrated; no sample where blocks are named. */
     record Migrate(int line, String id, List<String> nodes, List<Blocks> blocks, Order order) implements Step {}

@@ -15,15 +15,18 @@ import io.tierlog.ops.simulation.engine.Oracle;
 import io.tierlog.ops.simulation.engine.Prompt;
 import io.tierlog.ops.simulation.hardware.Medium;
 import io.tierlog.ops.simulation.world.AgentProcess;
+import io.tierlog.ops.simulation.world.DirectoryModel;
 import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.TierUsage;
+import io.tierlog.schemas.decision.AgentRefused;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.PolicyRefused;
 import io.tierlog.schemas.decision.PolicyVersioned;
 import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.PolicyChangeRequested;
 import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.PlacementState;
@@ -46,12 +49,14 @@ final class View implements World.Watcher {
     private final FactBook facts;
     private final MigrationView migrations;
     private final ProbeBook probes;
+    private final DirectoryModel directory;
     private final Map<String, SimNode> homes = new LinkedHashMap<>();
     private final Map<String, ObjectNode> outcomes = new LinkedHashMap<>();
-    private boolean policyAsked;
+    /** Policies whose outcome is not known, by the number of their event. */
+    private final Map<Long, String> policies = new LinkedHashMap<>();
 
     /** What is written down beside operations. */
-    record Books(FactBook facts, MigrationView migrations, ProbeBook probes) {}
+    record Books(FactBook facts, MigrationView migrations, ProbeBook probes, DirectoryModel directory) {}
 
     View(World world, WorldSpec spec, OperationBook operations, Books books) {
         this.world = world;
@@ -60,6 +65,7 @@ final class View implements World.Watcher {
         this.facts = books.facts();
         this.migrations = books.migrations();
         this.probes = books.probes();
+        this.directory = books.directory();
     }
 
     /** A request was submitted to that node. */
@@ -76,9 +82,10 @@ final class View implements World.Watcher {
         return home;
     }
 
-    /** A policy was asked for: what is decided about it first is what became of it. */
-    void policyAsked() {
-        policyAsked = true;
+    /** A policy was asked for by the event of that number: what is decided about it first is what became of it. */
+    void policyAsked(String id, long number) {
+        policies.put(number, id);
+        outcomes.remove(id);
     }
 
     /** The version of the policy that was given last; 0 before the first. */
@@ -89,12 +96,16 @@ final class View implements World.Watcher {
 
     @Override
     public void decided(int partition, long offset, Event event, DecideResult decided) {
-        for (Fact fact : policyAsked ? decided.facts() : List.<Fact>of()) {
-            policyAsked &= !(fact instanceof PolicyVersioned || fact instanceof PolicyRefused);
-            if (fact instanceof PolicyVersioned versioned) {
-                outcome("policy").put("accepted", 1).put("rejected", 0).put("version", versioned.version());
-            } else if (fact instanceof PolicyRefused refused) {
-                outcome("policy").put("accepted", 0).put("rejected", 1).put("reason", refused.reason().name());
+        for (Fact fact : decided.facts()) {
+            String id = event instanceof PolicyChangeRequested asked ? policies.get(asked.envelope().sequence()) : null;
+            if (id != null && fact instanceof PolicyVersioned versioned) {
+                outcome(id).put("accepted", 1).put("rejected", 0).put("version", versioned.version());
+                policies.remove(event.envelope().sequence());
+            } else if (id != null && fact instanceof PolicyRefused refused) {
+                outcome(id).put("accepted", 0).put("rejected", 1).put("reason", refused.reason().name());
+                policies.remove(event.envelope().sequence());
+            } else if (fact instanceof AgentRefused refused) {
+                outcome("process of " + refused.node()).put("accepted", 0).put("rejected", 1).put("reason", refused.reason().name());
             }
         }
     }
@@ -129,6 +140,7 @@ final class View implements World.Watcher {
                 case "migrations" -> shown.set(name, migrations.migrations());
                 case "moves" -> shown.set(name, facts.moves());
                 case "log" -> shown.set(name, facts.log());
+                case "beliefs" -> shown.set(name, beliefs());
                 default -> throw new IllegalArgumentException("cannot show " + name);
             }
         }
@@ -229,7 +241,7 @@ final class View implements World.Watcher {
     /** The expectation with blocks as {@link #placements} names them: by namespace and key. */
     JsonNode normal(JsonNode expected) {
         ObjectNode normal = expected.deepCopy();
-        for (String list : Set.of("placements", "absent", "marks")) {
+        for (String list : Set.of("placements", "absent", "marks", "beliefs")) {
             normal.path(list).forEach(one -> {
                 if (one instanceof ObjectNode place && (place.has("tokens") || place.has("name"))) {
                     String namespace = place.path("namespace").asText("m");
@@ -240,7 +252,7 @@ final class View implements World.Watcher {
                     place.remove(List.of("tokens", "name"));
                     place.put("namespace", namespace);
                     place.put("key", index < prompt.keys().size() ? prompt.keys().get(index).hex() : "there is no such block");
-                    if (list.equals("marks") || place.path("tier").asText().equals(Tier.STORE.name())) {
+                    if (list.equals("marks") || list.equals("beliefs") || place.path("tier").asText().equals(Tier.STORE.name())) {
                         place.remove("index");
                     }
                 }
@@ -278,6 +290,27 @@ final class View implements World.Watcher {
             }
         }
         return pins;
+    }
+
+    /** For each block that log or directory takes to be in the store, or that is there: which of them believes it, and whether the store holds it. */
+    private ArrayNode beliefs() {
+        HeapTables state = world.state();
+        TreeMap<String, ObjectNode> sorted = new TreeMap<>();
+        state.rows(Rows.PLACEMENTS).forEach((key, row) -> {
+            if (row.stored() || (key.tier() == Tier.STORE && row.state() == PlacementState.SERVING)) {
+                belief(sorted, namespace(state, key), key.block()).put("log", true);
+            }
+        });
+        directory.inStore((namespace, key) -> belief(sorted, namespace, key).put("directory", true));
+        world.store().all().forEach(one -> belief(sorted, one.namespace(), one.block().key()).put("medium", true));
+        ArrayNode all = JsonNodeFactory.instance.arrayNode();
+        sorted.values().forEach(all::add);
+        return all;
+    }
+
+    private static ObjectNode belief(Map<String, ObjectNode> sorted, String namespace, Bytes key) {
+        return sorted.computeIfAbsent(namespace + "/" + key, any -> JsonNodeFactory.instance.objectNode()
+                .put("namespace", namespace).put("key", key.hex()).put("log", false).put("directory", false).put("medium", false));
     }
 
     private ArrayNode store() {

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiConsumer;
 
 /**
  * Where blocks are, by what the log publishes of committed decisions: what a directory knows that has read all of it. For one thread.
@@ -52,6 +53,11 @@ public final class DirectoryModel implements World.Watcher {
             placements.values().removeIf(one -> one.location().equals(ended.envelope().aggregate())
                     && one.holderIncarnation() <= ended.endedIncarnation());
         }
+    }
+
+    /** Hands over namespace and key of each block that it takes to be in the store. */
+    public void inStore(BiConsumer<String, Bytes> each) {
+        placements.values().stream().filter(one -> one.tier() == Tier.STORE).forEach(one -> each.accept(one.namespace(), one.block().key()));
     }
 
     /**

@@ -50,9 +50,10 @@ public final class Operator {
         return asked;
     }
 
-    /** Wants another policy, built on that version. */
-    void policy(Policy policy, long basedOn) {
+    /** Wants another policy, built on that version; the number of the event. */
+    long policy(Policy policy, long basedOn) {
         world.append(new PolicyChangeRequested(about("policy"), basedOn, policy));
+        return asked;
     }
 
     /** Expects blocks to be asked for at the node of that aggregate, as a directory does. */

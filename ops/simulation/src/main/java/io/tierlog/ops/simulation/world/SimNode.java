@@ -17,6 +17,7 @@ import io.tierlog.ops.simulation.hardware.Medium;
 import io.tierlog.ops.simulation.hardware.Unit;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.Layout;
 import io.tierlog.schemas.LayoutKind;
 import io.tierlog.schemas.RefusalReason;
@@ -37,6 +38,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -273,6 +275,15 @@ public final class SimNode implements AgentLink {
         }
         world.append(event);
         return true;
+    }
+
+    /** The process sends an event that its core has not emitted; false when there is no process. */
+    public boolean say(Function<Envelope, Event> event) {
+        AgentProcess running = process;
+        if (running != null) {
+            running.sink.append(aggregate(), "", event);
+        }
+        return running != null;
     }
 
     /** Events that the producer has not sent. */

@@ -261,9 +261,9 @@ public final class World {
         watchers.forEach(watcher -> watcher.appended(partition, log.events(partition).size() - 1, event));
     }
 
-    /** Asks for another policy, as an operator does. */
-    public void requestPolicy(Policy policy, long basedOn) {
-        operator.policy(policy, basedOn);
+    /** Asks for another policy, as an operator does; the number of the event. */
+    public long requestPolicy(Policy policy, long basedOn) {
+        return operator.policy(policy, basedOn);
     }
 
     /** The clock says what time it is, to every partition. */
