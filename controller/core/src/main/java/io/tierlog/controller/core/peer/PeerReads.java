@@ -82,7 +82,8 @@ public final class PeerReads {
         }
         PeerReadLeaseRow known = n.tables().get(Rows.GRANTS, key(n, e.grant()));
         String broken = broken(n, e);
-        if (known != null && known.incarnation() == n.row().incarnation()) {
+        // A lease of an ended incarnation ends with the cleanup of its rows: until then its name must not be given again.
+        if (known != null && (known.incarnation() == n.row().incarnation() || n.lease(e.grant()) != null)) {
             n.refuse(e, RefusalReason.REPEATED, "Peer read " + e.grant() + " was answered before");
         } else if (broken != null) {
             refuse(n, e, PeerReadReason.OVER_LIMIT, broken);
