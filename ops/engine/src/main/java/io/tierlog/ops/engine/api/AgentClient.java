@@ -277,6 +277,8 @@ public final class AgentClient implements AutoCloseable {
                 // The engine model has let go of what did not come to the host when it finished; its pages come back by Released.
                 case FAILED -> LOG.debug("{}: {} blocks did not come to the host: {}", terms.instance, notice.getFailed().getPagesCount(),
                         notice.getFailed().getReason());
+                // Only a session whose ranks join has it; the engine model hands over its pool by itself.
+                case REGISTERED -> LOG.debug("{}: the memory of all ranks is registered", terms.instance);
                 case CLOSING -> {
                     LOG.info("the agent of {} closes: {}", terms.instance, notice.getClosing().getReason());
                     session.ifPresent(AgentSession::closing);
