@@ -16,13 +16,10 @@ import io.tierlog.controller.http.Endpoint;
 import io.tierlog.controller.streams.ControllerApp;
 import io.tierlog.controller.streams.ControllerConfig;
 import io.tierlog.controller.streams.api.ApiConfig;
-import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
-import io.tierlog.events.LogReader;
-import io.tierlog.events.Reading;
-import io.tierlog.events.Schemas;
 import io.tierlog.events.TopicAdmin;
 import io.tierlog.events.Topics;
+import io.tierlog.ops.cli.LogFacts;
 import io.tierlog.ops.engine.EngineNode;
 import io.tierlog.ops.engine.ProgressListener;
 import io.tierlog.ops.engine.Replay;
@@ -42,7 +39,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
@@ -166,21 +162,7 @@ final class PeerScene implements AutoCloseable {
 
     /** All decisions on the log by now. */
     List<Fact> decisions() {
-        List<Fact> all = new ArrayList<>();
-        try (LogReader<Fact> reader = new LogReader<>(access, new Codec(Schemas.bundled()),
-                new LogReader.Source<>(Topics.DEFAULT.decisions(), Fact.class, LogReader.Isolation.COMMITTED))) {
-            long quietNs = System.nanoTime();
-            while (System.nanoTime() - quietNs < TimeUnit.MILLISECONDS.toNanos(500)) {
-                int before = all.size();
-                reader.poll(Duration.ofMillis(50), entry -> {
-                    if (entry.reading() instanceof Reading.Decoded<Fact>(Fact decision)) {
-                        all.add(decision);
-                    }
-                });
-                quietNs = all.size() > before ? System.nanoTime() : quietNs;
-            }
-        }
-        return all;
+        return LogFacts.read(access);
     }
 
     @Override

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.cli.attack;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.tierlog.events.Topics;
+import io.tierlog.ops.cli.LogFacts;
+import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.command.CommandHeader;
+import io.tierlog.schemas.command.ReleasePins;
+import io.tierlog.schemas.decision.AgentAccepted;
+import io.tierlog.schemas.decision.Fact;
+import io.tierlog.schemas.decision.InputRefused;
+import io.tierlog.schemas.decision.InputSkipped;
+import io.tierlog.schemas.event.AgentHeartbeat;
+import io.tierlog.schemas.event.AgentStopping;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Attacks on the log itself: forged records, a second controller, deleted topics, a broker that dies. */
+@Timeout(900)
+class LogAttack {
+    private static final String NODE = "node/a";
+
+    @TempDir
+    @SuppressWarnings("NullAway.Init") // JUnit sets it.
+    Path directory;
+
+    private static <F extends Fact> Stream<F> facts(AttackScene scene, Class<F> type) {
+        return LogFacts.read(scene.access).stream().filter(type::isInstance).map(type::cast);
+    }
+
+    private static AgentAccepted accepted(AttackScene scene) {
+        return facts(scene, AgentAccepted.class).reduce((first, last) -> last).orElseThrow();
+    }
+
+    private static void goesOn(EngineCalls engine) {
+        long before = engine.requests();
+        AttackScene.await("requests go on; the last failure was " + engine.lastFailure(), () -> engine.requests() > before + 20);
+    }
+
+    /** Point 2.1: another application id on the log of a controller that decides. */
+    @Test
+    void aSecondControllerIsRefusedAtItsStart() throws Exception {
+        try (AttackScene scene = new AttackScene(directory)) {
+            AttackScene.Controller first = scene.controller("first");
+            EngineCalls engine = scene.own(new EngineCalls(directory, scene.agent("a").port()));
+            goesOn(engine);
+
+            AttackScene.Ended second = scene.ended("controller-second", scene.controllerProcess("second", "--application-id", "other"));
+            assertEquals(2, second.code(), second::text);
+            assertTrue(second.text().contains("tierlog-controller") && second.text().contains("hint:"), second::text);
+            goesOn(engine);
+            assertTrue(first.process().isAlive());
+            engine.close();
+            scene.assertLogHolds();
+        }
+    }
+
+    /** Points 2.5 and 2.6: what was forged is refused on record, and the node goes on. */
+    @Test
+    void forgedRecordsAreRefusedAndTheNodeGoesOn() throws Exception {
+        try (AttackScene scene = new AttackScene(directory)) {
+            scene.controller("state");
+            AttackScene.Agent agent = scene.agent("a");
+            EngineCalls engine = scene.own(new EngineCalls(directory, agent.port()));
+            goesOn(engine);
+            AgentAccepted now = accepted(scene);
+            String sender = "agent/a/" + now.processId();
+            Forger forger = scene.own(new Forger(scene.access));
+            String events = Topics.DEFAULT.events();
+            forger.append(events, NODE, new AgentStopping(
+                    new Envelope(NODE, "agent/a/forged", now.newIncarnation(), 9_000_000, 0, 0, null, null, null), "forged"));
+            forger.append(events, NODE, new AgentHeartbeat(
+                    new Envelope(NODE, sender, now.newIncarnation(), 9_000_000, 0, 0, null, null, null), List.of(), 0, 0, 0));
+            forger.append(events, NODE, new AgentHeartbeat(
+                    new Envelope(NODE, sender, now.newIncarnation() + 7, 1, 0, 0, null, null, null), List.of(), 0, 0, 0));
+            forger.append(events, 0, NODE.getBytes(StandardCharsets.UTF_8), "no record".getBytes(StandardCharsets.UTF_8));
+            for (RefusalReason reason : List.of(RefusalReason.WRONG_SENDER, RefusalReason.SEQUENCE_GAP, RefusalReason.FUTURE_INCARNATION)) {
+                AttackScene.await(reason + " is on record", () -> facts(scene, InputRefused.class).anyMatch(f -> f.reason() == reason));
+            }
+            AttackScene.await("the bytes are skipped on record", () -> facts(scene, InputSkipped.class).findAny().isPresent());
+            assertEquals(now, accepted(scene), "the epoch goes on");
+            goesOn(engine);
+
+            forger.append(Topics.DEFAULT.commands(), NODE, new ReleasePins(
+                    new Envelope(NODE, "controller/0", now.newIncarnation(), 1, 0, 0, null, null, null), new CommandHeader("forged", Long.MAX_VALUE),
+                    "no-lease"));
+            AttackScene.await("the heartbeat shows it",
+                    () -> facts(scene, InputRefused.class).anyMatch(f -> f.reason() == RefusalReason.FUTURE_COMMAND));
+            AttackScene.await("the process registers again", () -> accepted(scene).newIncarnation() == now.newIncarnation() + 1);
+            assertEquals(now.processId(), accepted(scene).processId());
+            assertTrue(agent.process().isAlive());
+            goesOn(engine);
+        }
+    }
+
+    /** Points 2.2 and 2.3: {@code kill -9} of the broker under load. {@code -Dtierlog.outage=SECONDS} sets how long it stays away. */
+    @Test
+    void aBrokerThatDiesDoesNotSlowEngineCalls() throws Exception {
+        long awayS = Long.getLong("tierlog.outage", 60);
+        try (AttackScene scene = new AttackScene(directory)) {
+            scene.controller("state");
+            AttackScene.Agent agent = scene.agent("a");
+            EngineCalls engine = scene.own(new EngineCalls(directory, agent.port()));
+            goesOn(engine);
+            AttackScene.letPass(10);
+            engine.p99Micros(); // cold code
+            AttackScene.letPass(20);
+            long before = engine.p99Micros();
+            long failedBefore = engine.failed();
+
+            scene.killBroker();
+            long requests = engine.requests();
+            AttackScene.letPass(awayS);
+            long away = engine.p99Micros();
+            long served = engine.requests() - requests;
+            System.out.println("engine calls: p99 " + before + " us, " + away + " us with the broker away for " + awayS + " s, " + served
+                    + " requests, " + (engine.failed() - failedBefore) + " failed: " + engine.lastFailure());
+            assertTrue(agent.process().isAlive());
+            assertTrue(served > 0, "no request went on without the broker");
+
+            scene.restartBroker();
+            goesOn(engine);
+            AttackScene.await("decisions go on", () -> accepted(scene) != null);
+            engine.close();
+            AttackScene.letPass(5);
+            scene.assertLogHolds();
+        }
+    }
+
+    /** Point 2.4, for every topic that can be made again without a loss of history. */
+    @Test
+    void aDeletedTopicIsNamedAndTheRestGoesOn() throws Exception {
+        try (AttackScene scene = new AttackScene(directory)) {
+            AttackScene.Controller controller = scene.controller("state");
+            EngineCalls engine = scene.own(new EngineCalls(directory, scene.agent("a").port()));
+            goesOn(engine);
+            Forger forger = scene.own(new Forger(scene.access));
+            for (String topic : List.of(Topics.DEFAULT.commands(), Topics.DEFAULT.messages(), Topics.DEFAULT.deadLetters())) {
+                forger.delete(topic);
+                AttackScene.await("/health names " + topic, () -> scene.get(controller.http() + "/health").contains(topic));
+                long warnings = scene.said("controller-state", "WARN");
+                AttackScene.letPass(10);
+                assertTrue(scene.said("controller-state", "WARN") - warnings < 30, "warnings are not limited");
+                AttackScene.Ended made = scene.run("topics", "create", "--bootstrap-servers", scene.access.bootstrapServers(), "--partitions",
+                        String.valueOf(AttackScene.PARTITIONS));
+                assertEquals(0, made.code(), made::text);
+                AttackScene.await("/health is well", () -> !scene.get(controller.http() + "/health").contains(topic));
+                goesOn(engine);
+            }
+        }
+    }
+}
