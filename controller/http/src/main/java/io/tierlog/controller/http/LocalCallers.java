@@ -19,8 +19,13 @@ final class LocalCallers {
     private final boolean checks;
     private final Set<String> names;
 
+    /** @throws ServerException.CannotListen when the host of the address is unknown */
     LocalCallers(Listener where, Tokens tokens) {
-        checks = tokens.open() && where.endpoint().toSocketAddress().getAddress().isLoopbackAddress();
+        try {
+            checks = tokens.open() && where.endpoint().toSocketAddress().getAddress().isLoopbackAddress();
+        } catch (IllegalArgumentException e) {
+            throw new ServerException.CannotListen(where.option(), where.endpoint(), e);
+        }
         names = Set.of(where.endpoint().host().toLowerCase(Locale.ROOT));
     }
 

@@ -3,8 +3,8 @@ package io.tierlog.controller.directory.streams;
 
 import io.tierlog.controller.directory.index.IndexLimits;
 import io.tierlog.controller.directory.index.PlacementIndex;
-import io.tierlog.controller.streams.DamageAtStart;
 import io.tierlog.controller.directory.streams.PlacementDecoder.Change;
+import io.tierlog.controller.streams.DamageAtStart;
 import io.tierlog.schemas.directory.NodeEpoch;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
