@@ -5,6 +5,7 @@ import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.DevicePage;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.Layout;
 import io.tierlog.schemas.LayoutKind;
@@ -32,6 +33,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** An agent process that sends the events a test chooses, numbered as an agent numbers its events. */
@@ -155,6 +157,7 @@ public final class Agent {
         boolean reuseEligible = true;
         boolean answered;
         boolean keepsPages = true;
+        List<DevicePage> pages = List.of();
         List<Integer> disk = List.of();
         @Nullable PeerCopies peer;
         @Nullable String instance;
@@ -209,8 +212,15 @@ public final class Agent {
             return this;
         }
 
+        /** Names the pages of the device blocks: consecutive ones from {@code page} on, of that generation. */
+        public Submission pages(int page, long generation) {
+            pages = IntStream.range(page, page + deviceBlocks).mapToObj(p -> new DevicePage(p, generation)).toList();
+            return this;
+        }
+
         public Submission keepsNoPages() {
             keepsPages = false;
+            pages = List.of();
             return this;
         }
 
@@ -221,7 +231,7 @@ public final class Agent {
 
         public RequestSubmitted event() {
             return new RequestSubmitted(agent.envelope(), request, attempt, NAMESPACE, path, promptTokens, 2, deviceBlocks, List.of(), disk,
-                    storeFrom, storeBlocks, reuseEligible, answered, keepsPages, peer, instance);
+                    storeFrom, storeBlocks, reuseEligible, answered, keepsPages, pages, peer, instance);
         }
     }
 

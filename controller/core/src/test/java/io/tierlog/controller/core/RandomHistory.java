@@ -426,7 +426,7 @@ public final class RandomHistory {
             requests(agent).add("r" + requestCount++);
         }
         Agent.Submission submission = agent.submit(requests(agent).getLast(), path).attempt(1 + random.nextInt(5) / 4)
-                .device(random.nextInt(3) == 0 ? random.nextInt(path.size()) : 0)
+                .device(random.nextInt(3) == 0 ? random.nextInt(path.size()) : 0).pages(10, 1)
                 .store(random.nextInt(2), random.nextInt(path.size() + 1));
         if (random.nextInt(4) == 0) {
             submission.answered();

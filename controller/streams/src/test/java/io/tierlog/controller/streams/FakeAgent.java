@@ -139,6 +139,7 @@ final class FakeAgent {
                 true,
                 false,
                 false,
+                List.of(),
                 null));
     }
 

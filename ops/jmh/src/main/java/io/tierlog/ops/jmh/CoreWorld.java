@@ -156,7 +156,7 @@ final class CoreWorld implements Closeable {
     /** A submission of a prompt; its blocks are in the store if {@code stored}. */
     RequestSubmitted submitted(Prompt prompt, String request, boolean stored, boolean answered) {
         return new RequestSubmitted(envelope(), request, 1, NAMESPACE, prompt.keys(), BLOCKS * BLOCK_TOKENS + 1, BLOCK_TOKENS, 0, List.of(),
-                List.of(), 0, stored ? BLOCKS : 0, true, answered, false, null);
+                List.of(), 0, stored ? BLOCKS : 0, true, answered, false, List.of(), null);
     }
 
     /** All blocks have arrived, in pages of that generation. */

@@ -76,6 +76,9 @@ public final class Checks {
         if (broken == null && (e.deviceBlocks() < 0 || e.deviceBlocks() > blocks || e.storeFrom() < 0 || e.storeBlocks() < 0)) {
             broken = "Invalid count of blocks: must be >= 0, and no more than the prompt has";
         }
+        if (broken == null && !e.devicePages().isEmpty() && e.devicePages().size() != e.deviceBlocks()) {
+            broken = "Invalid " + e.devicePages().size() + " device pages: must be none, or one for each of " + e.deviceBlocks() + " device blocks";
+        }
         for (int i = 0; broken == null && i < blocks; i++) {
             broken = key(e.keys().get(i));
         }

@@ -51,21 +51,27 @@ public final class BackUps {
         }
         if (!lacking.isEmpty()) {
             PagedBlock first = lacking.stream().min(Comparator.comparingInt(block -> block.block().index())).orElseThrow();
-            lacking.addAll(0, prefix(n, digest, first, n.limits().blocksPerDecision() - lacking.size()));
+            int most = Math.min(n.policy().reliefBatchBlocks(), n.limits().blocksPerDecision() - lacking.size());
+            lacking.addAll(0, prefix(n, digest, first, most));
         }
         return lacking;
     }
 
-    /** Blocks right before those that serve on the host and did not reach the store either, root first: an earlier backup of them has failed. */
+    /**
+     * Blocks before these that serve on the host and are not in the store either, root first: an earlier backup of them has failed, or the store has
+     * lost them. Looks at {@code most} rows: a store that is away is not asked again for a whole prompt at every write-back.
+     */
     private static List<PagedBlock> prefix(NodeContext n, Bytes namespace, PagedBlock first, int most) {
         List<PagedBlock> prefix = new ArrayList<>();
         Bytes key = first.block().parent();
-        for (int index = first.block().index() - 1; index >= 0 && prefix.size() < most; index--) {
+        for (int index = first.block().index() - 1; index >= 0 && index >= first.block().index() - most; index--) {
             PlacementRow copy = n.placement(namespace, Tier.HOST, key);
-            if (copy == null || copy.state() != PlacementState.SERVING || copy.stored() || copy.holds() > 0 || copy.index() != index) {
+            if (copy == null || copy.state() != PlacementState.SERVING || copy.index() != index) {
                 break;
             }
-            prefix.add(new PagedBlock(new Block(index, key, copy.parent()), copy.page(), copy.generation(), copy.crc32c()));
+            if (!copy.stored() && copy.holds() == 0) {
+                prefix.add(new PagedBlock(new Block(index, key, copy.parent()), copy.page(), copy.generation(), copy.crc32c()));
+            }
             key = copy.parent();
         }
         return prefix.reversed();

@@ -9,6 +9,7 @@ import io.tierlog.controller.core.state.SealedReports;
 import io.tierlog.controller.core.table.Namespaces;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.DevicePage;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.Tier;
@@ -19,7 +20,6 @@ import io.tierlog.schemas.decision.SealedNoted;
 import io.tierlog.schemas.event.BlocksSealed;
 import io.tierlog.schemas.event.RequestSubmitted;
 import io.tierlog.schemas.state.OperationRow;
-import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.RequestRow;
 import java.util.ArrayList;
 import java.util.List;
@@ -77,37 +77,33 @@ public final class WriteBacks {
      * this attempt, so that its end writes them back.
      */
     public static void reused(NodeContext n, RequestSubmitted e, List<Integer> lackingOnHost) {
-        if (!e.keepsPages()) {
+        if (e.devicePages().isEmpty()) {
             return;
         }
-        Bytes namespace = Namespaces.digest(e.namespace());
         List<PagedBlock> blocks = new ArrayList<>(lackingOnHost.size());
         for (int i : lackingOnHost) {
-            onDevice(n, e, namespace, i, blocks);
+            blocks.add(onDevice(e, i));
         }
         if (!blocks.isEmpty()) {
             n.fact(new SealedNoted(n.envelope(), e.request(), e.attempt(), e.namespace(), e.keys().getFirst(), blocks));
         }
     }
 
-    private static void onDevice(NodeContext n, RequestSubmitted e, Bytes namespace, int index, List<PagedBlock> found) {
-        Bytes key = e.keys().get(index);
-        PlacementRow copy = n.placement(namespace, Tier.DEVICE, key);
-        if (copy != null) {
-            Block block = new Block(index, key, index == 0 ? Bytes.EMPTY : e.keys().get(index - 1));
-            found.add(new PagedBlock(block, copy.page(), copy.generation(), 0));
-        }
+    /** A block in the page that the engine keeps for this attempt: the block may be in other pages too, which the engine may reuse. */
+    private static PagedBlock onDevice(RequestSubmitted e, int index) {
+        Block block = new Block(index, e.keys().get(index), index == 0 ? Bytes.EMPTY : e.keys().get(index - 1));
+        DevicePage page = e.devicePages().get(index);
+        return new PagedBlock(block, page.page(), page.generation(), 0);
     }
 
     /** A second use on the device counts as much as a second seal; {@code fetched} blocks of the prompt are fetched by the same decision. */
     public static void used(NodeContext n, RequestSubmitted e, int fetched) {
-        if (n.policy().writePolicy() != WritePolicy.WRITE_THROUGH_SELECTIVE || e.deviceBlocks() == 0 || !e.keepsPages()) {
+        if (n.policy().writePolicy() != WritePolicy.WRITE_THROUGH_SELECTIVE || e.devicePages().isEmpty()) {
             return;
         }
-        Bytes namespace = Namespaces.digest(e.namespace());
-        List<PagedBlock> found = new ArrayList<>();
+        List<PagedBlock> found = new ArrayList<>(e.deviceBlocks());
         for (int i = 0; i < e.deviceBlocks(); i++) {
-            onDevice(n, e, namespace, i, found);
+            found.add(onDevice(e, i));
         }
         Operations.Purpose purpose = new Operations.Purpose(e.request(), e.attempt(), e.namespace(), e.keys().getFirst());
         new Writes(n, e.namespace()).withPrefixes(true).beside(fetched).add(found).issue(purpose);

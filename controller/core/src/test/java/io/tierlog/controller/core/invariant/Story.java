@@ -72,7 +72,8 @@ final class Story {
     Story() {
         add(new AgentRegistering(OPEN, "a", "p", "1", TIERS, List.of(), DIGEST, 1, 1, Map.of(), DIGEST, null, null),
                 new AgentAccepted(OPEN, "a", "p", 1, TIERS, DIGEST, DIGEST, 0, Policies.INITIAL, null));
-        add(new RequestSubmitted(OPEN, "r", 1, SPACE, List.of(key(0), key(1)), 33, 16, 0, List.of(), List.of(), 0, 2, true, false, false, null),
+        add(new RequestSubmitted(OPEN, "r", 1, SPACE, List.of(key(0), key(1)), 33, 16, 0, List.of(), List.of(), 0, 2, true, false, false, List.of(),
+                        null),
                 new RequestAdmitted(OPEN, "r", 1, SPACE, 2, 2, 0, 0, false),
                 new OperationIssued(OPEN, FETCH, OperationKind.PREFETCH, Tier.STORE, Tier.HOST, "r", 1, SPACE, key(0), List.of(B0, B1), 1, 9_000,
                         null, null, Tier.UNKNOWN),

@@ -18,8 +18,10 @@ import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.OperationState;
+import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.RemovalReason;
 import io.tierlog.schemas.RequestReason;
 import io.tierlog.schemas.RequestState;
 import io.tierlog.schemas.Tier;
@@ -120,7 +122,7 @@ class WriteBackTest {
     void reusedBlocksAreWrittenOnlyWhereTheEngineKeepsThem(boolean keeps) {
         run("r1", p, 0);
         List<Bytes> longer = List.of(p.get(0), p.get(1), Agent.key("z"));
-        Agent.Submission submission = a.submit("r2", longer).device(2).answered();
+        Agent.Submission submission = a.submit("r2", longer).device(2).pages(50, 1).answered();
         w.input((keeps ? submission : submission.keepsNoPages()).event());
         w.input(a.prefilled("r2", 1));
         w.input(a.sealed("r2", 1, Agent.paged(longer, 2, 3, 60)));
@@ -156,6 +158,24 @@ class WriteBackTest {
         assertTrue(Objects.requireNonNull(w.copy(a, Tier.HOST, p.get(1))).stored());
         assertEquals(1, ((HeapTables) w.tables).rows(Rows.ORDER).size(), "block 1 is a leaf now");
         assertEquals(List.of(), w.last.commands());
+    }
+
+    /** Block 0 did not reach the store, block 1 did: without block 0 the store serves none of the path. The next write-back makes up for it. */
+    @Test
+    void aBackUpFillsTheHoleThatAnEarlierOneHasLeft() {
+        run("r1", p, 0);
+        w.input(a.finished("r1", 1));
+        w.input(done(w.command(WriteBackBlocks.class), 7));
+        w.input(new BackUpDone(a.envelope(), w.command(BackUpBlocks.class).operation(), Agent.NAMESPACE, List.of(
+                new BlockResult(Agent.block(p, 0), BlockStatus.FAILED, OperationReason.IO, 7, 1, 0, Tier.UNKNOWN),
+                new BlockResult(Agent.block(p, 1), BlockStatus.ARRIVED, OperationReason.COMPLETED, 8, 1, 77, Tier.DEVICE)), 1, 1));
+        List<Bytes> longer = List.of(p.get(0), p.get(1), Agent.key("z"));
+        run("r2", longer, 2);
+        w.input(a.finished("r2", 1));
+
+        w.input(done(w.command(WriteBackBlocks.class), 9));
+
+        assertEquals(List.of(0, 2), World.indexes(Blocks.of(w.command(BackUpBlocks.class).blocks())));
     }
 
     @Test
@@ -313,9 +333,30 @@ class WriteBackTest {
         w.input(a.finished("r1", 1));
         assertEquals("r1", w.command(ReleaseRequest.class).request());
 
-        w.input(a.submit("r2", p).device(2).answered().event());
+        w.input(a.submit("r2", p).device(2).pages(50, 1).answered().event());
         assertEquals(Agent.blocks(p, 0, 2), Blocks.of(w.command(WriteBackBlocks.class).blocks()));
         assertEquals(50, w.command(WriteBackBlocks.class).blocks().getFirst().page());
+    }
+
+    /** The blocks are in two pages each; the engine has reused the second ones, which were reported last, and keeps the first ones for r2. */
+    @Test
+    void aReusedBlockIsWrittenFromThePageThatItsEngineKeeps() {
+        run("r1", p, 0);
+        w.input(a.sealed("other", 1, Agent.paged(p, 0, 2, 90)));
+        w.input(a.evicted(Tier.DEVICE, RemovalReason.ENGINE_EVICTED, Agent.paged(p, 0, 1, 90)));
+
+        w.input(a.submit("r2", p).device(2).pages(50, 7).answered().event());
+        w.input(a.finished("r2", 1));
+
+        List<PagedBlock> blocks = w.command(WriteBackBlocks.class).blocks();
+        assertEquals(Agent.blocks(p, 0, 2), Blocks.of(blocks));
+        assertEquals(List.of(50, 51), blocks.stream().map(PagedBlock::page).toList());
+        assertEquals(List.of(7L, 7L), blocks.stream().map(PagedBlock::generation).toList());
+    }
+
+    @Test
+    void devicePagesAreAsManyAsDeviceBlocks() {
+        assertRefused(RefusalReason.OVER_LIMIT, w.input(a.submit("r", p).device(2).pages(50, 1).device(1).event()));
     }
 
     @Test

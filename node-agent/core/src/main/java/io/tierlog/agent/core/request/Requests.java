@@ -21,6 +21,7 @@ import io.tierlog.agent.core.port.EngineReplies.Refusal;
 import io.tierlog.agent.core.port.Offer;
 import io.tierlog.agent.core.time.Deadlines;
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.DevicePage;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.RequestReason;
@@ -324,6 +325,7 @@ public final class Requests implements Component {
         context.append("", e -> new RequestSubmitted(
                 e, in.attempt().request(), in.attempt().attempt(), in.namespace(), in.keys(), in.promptTokens(), in.blockTokens(),
                 in.deviceBlocks(), hostIndexes, diskIndexes, storeFrom, storeBlocks, in.reuseEligible(), answered, in.keepsPages(),
+                in.onDevice().stream().map(block -> new DevicePage(block.page(), block.generation())).toList(),
                 answered ? null : attempt.peer(), engines.instance(in.attempt().session())));
         List<PagedBlock> unreported = attempt.unreported();
         if (!unreported.isEmpty()) {

@@ -80,7 +80,7 @@ class LogStatisticsTest {
     /** A prompt of 81 tokens in blocks of 8: 11 blocks, of which (81 - 1) / 8 = 10 may be reused. */
     private void submit(String request, String namespace, boolean answered, long atMs) {
         statistics.event(new RequestSubmitted(
-                NODE, request, 1, namespace, List.of(), 81, 8, 0, List.of(), List.of(), 0, 0, true, answered, false, null, null), atMs);
+                NODE, request, 1, namespace, List.of(), 81, 8, 0, List.of(), List.of(), 0, 0, true, answered, false, List.of(), null, null), atMs);
     }
 
     private void prefetchCommand(String request, String operation, long atMs) {

@@ -55,6 +55,7 @@ record Workload(int blocks) {
                 true,
                 false,
                 false,
+                List.of(),
                 null);
     }
 
