@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.function.Supplier;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.Serializer;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.KeyValue;
 import org.apache.kafka.streams.errors.ProcessorStateException;
@@ -144,6 +145,11 @@ public final class RestorableStore extends WrappedStateStore<KeyValueStore<Bytes
     @Override
     public KeyValueIterator<Bytes, byte[]> reverseRange(Bytes from, Bytes to) {
         return new Rows(() -> wrapped().reverseRange(from, to));
+    }
+
+    @Override
+    public <S extends Serializer<P>, P> KeyValueIterator<Bytes, byte[]> prefixScan(P prefix, S serializer) {
+        return new Rows(() -> wrapped().prefixScan(prefix, serializer));
     }
 
     @Override

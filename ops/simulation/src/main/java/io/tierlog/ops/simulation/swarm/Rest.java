@@ -3,7 +3,9 @@ package io.tierlog.ops.simulation.swarm;
 
 import io.tierlog.agent.core.api.AgentStatus;
 import io.tierlog.controller.core.api.Limits;
+import io.tierlog.controller.core.state.Aggregates;
 import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.controller.core.table.RowKey;
 import io.tierlog.controller.core.table.Rows;
 import io.tierlog.ops.simulation.engine.Engine;
 import io.tierlog.ops.simulation.engine.Prompt;
@@ -15,14 +17,22 @@ import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.MigrationPolicy;
 import io.tierlog.schemas.OperationState;
 import io.tierlog.schemas.RequestState;
+import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.TierUsage;
+import io.tierlog.schemas.state.ClockRow;
 import io.tierlog.schemas.state.NodeRow;
+import io.tierlog.schemas.state.PlacementRow;
+import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.PromotionsRow;
+import io.tierlog.schemas.state.TierRow;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 
 /** After the faults: everything is repaired, waiting requests go on, live ones end, and then nothing may be left. For one thread. */
@@ -158,13 +168,37 @@ final class Rest {
     private void requireSaved(SimNode node, Prompt prompt) {
         AgentProcess process = node.process();
         List<Bytes> keys = prompt.keys();
-        if (process == null || !process.serves(prompt.namespace(), keys)) {
+        if ((process == null || !process.serves(prompt.namespace(), keys)) && !isFullOfLastCopies(node, keys.size())) {
             throw new SimulationFailure("effect, save: the host of " + node.name() + " has not the blocks of the last request: " + keys);
         }
         boolean stored = keys.stream().allMatch(key -> world.store().holds(prompt.namespace(), key));
         if (!stored && world.store().size() < world.settings().storeBlocks()) {
             throw new SimulationFailure("effect, save: the store has not the blocks of the last request of " + node.name() + ": " + keys);
         }
+    }
+
+    /**
+     * Whether so many blocks on the host may not leave, since only the host has them or one that extends them, that the last used ones are the only
+     * ones that may. The store has lost objects, or backups have failed, and the disk takes no more.
+     */
+    private boolean isFullOfLastCopies(SimNode node, int lastUsed) {
+        String aggregate = node.aggregate();
+        HeapTables tables = world.state();
+        Map<RowKey.Placement, PlacementRow> rows = tables.rows(Rows.PLACEMENTS);
+        Set<RowKey.Placement> stay = new HashSet<>();
+        rows.forEach((at, row) -> {
+            boolean onHost = at.aggregate().equals(aggregate) && at.tier() == Tier.HOST && row.state() == PlacementState.SERVING;
+            if (onHost && !row.stored() && !rows.containsKey(new RowKey.Placement(aggregate, at.namespace(), Tier.DISK, at.block()))) {
+                RowKey.Placement one = at;
+                for (PlacementRow up = row; up != null && stay.add(one); up = rows.get(one)) {
+                    one = new RowKey.Placement(aggregate, at.namespace(), Tier.HOST, up.parent());
+                }
+            }
+        });
+        NodeRow row = Objects.requireNonNull(tables.get(Rows.NODES, new RowKey.Aggregate(aggregate)));
+        ClockRow clock = Objects.requireNonNull(tables.get(Rows.CLOCK, new RowKey.Aggregate(Aggregates.clock(world.log().partitionOf(aggregate)))));
+        TierRow host = row.tiers().stream().filter(tier -> tier.tier() == Tier.HOST).findFirst().orElseThrow();
+        return stay.size() + lastUsed > clock.policy().hostLowMark() * host.capacityBlocks();
     }
 
     /** A request that was there before runs on every node, from whatever tier its blocks are in. */
