@@ -68,6 +68,8 @@ class FakeAgent:
             notices: queue.Queue[Any] = queue.Queue()
             with self.lock:
                 self.calls.append((name, request))
+                if name in self.behave:
+                    self.behave[name](request, context)
                 if name == "Open":
                     self.session += 1
                     notices.put(messages.Notice(opened=messages.Opened(session=f"s{self.session}", node="fake", block_bytes=1)))

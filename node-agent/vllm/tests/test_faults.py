@@ -2,7 +2,6 @@
 """What the connector does with an agent that is slow, refuses, breaks off, or comes back: nothing is wrong, held or waited for too long."""
 from __future__ import annotations
 
-import logging
 import pickle
 import threading
 import time
@@ -13,15 +12,14 @@ import pytest
 import torch
 
 from fake_agent import FakeAgent
-from standin import TOKENS, Engine, Request, Status, config, kv_config, tensors
+from standin import TOKENS, Engine, Request, Status, config, kv_config
 from test_connector import prompt, run
 from tierlog import doctor
 from tierlog.messages import messages
-from tierlog_vllm import settings
+from tierlog_vllm import scheduler, worker
 from tierlog_vllm.compat import KVConnectorRole
 from tierlog_vllm.connector import TierlogConnector
-from tierlog_vllm.layout import LayoutError, pool, table
-from tierlog_vllm.settings import SettingsError
+from tierlog_vllm.metadata import TierlogMetadata
 
 
 @pytest.fixture
@@ -272,46 +270,189 @@ def test_pages_with_other_content_are_reported_as_evicted(fake, engines):
     assert evicted and all(block.generation > 0 for block in evicted)
 
 
+def test_the_release_of_a_load_is_no_release_of_a_save_into_the_same_pages(fake, engines):
+    engine = engines(fake.address, load_ms=100)
+    tokens = prompt(14, 18)
+    engine.add(Request("first", tokens[:8] + [1, 2], 1))
+    run(engine)
+    fake.offer = 4
+    over = threading.Event()
+    fake.behave["Load"] = lambda request, context: over.wait(5) and None
+    fake.behave["Finish"] = lambda request, context: None  # the agent still copies
+    engine.add(Request("r", tokens, 1))
+    until = time.monotonic() + 0.4
+    while time.monotonic() < until:
+        engine.step()
+    load = fake.requests("Load")[0]
+    pages = [block.page for block in load.blocks]
+    fake.notify(released=messages.Released(request=load.request, attempt=1, pages=pages))
+    while fake.count("Finish") < 2:
+        engine.step()
+    over.set()
+    assert sorted(fake.sealed[load.request, 1]) == sorted(pages), "computed into the pages of the load"
+    for _ in range(20):
+        engine.step()
+        time.sleep(0.01)
+    assert sum(engine.pool.references) > 0, "the agent still copies"
+    fake.release(load.request, 1)
+    run(engine)
+
+
+def test_a_step_goes_on_without_loads_that_do_not_end(fake, engines, monkeypatch):
+    monkeypatch.setattr(worker, "_LAST_RESORT_S", 0.3)
+    engine = engines(fake.address, async_load=False, load_ms=100)
+    fake.offer = 4
+    over = threading.Event()
+    fake.behave["Load"] = lambda request, context: over.wait(5) and None
+    engine.add(Request("r", prompt(15, 22), 2))
+    run(engine)
+    over.set()
+    assert engine.failed_blocks == 4
+    assert fake.count("Join") > 1, "the session is made again"
+
+
+def test_a_load_that_the_step_has_gone_on_without_does_not_begin(fake, engines, monkeypatch):
+    monkeypatch.setattr(worker, "_LAST_RESORT_S", 0.3)
+    engine = engines(fake.address, async_load=False, load_ms=100)
+    fake.offer = 4
+    side, over = engine.workers[0].connector._worker, threading.Event()
+    side._jobs.put(lambda: over.wait(5))  # calls behind another that hangs
+    engine.add(Request("r", prompt(16, 22), 2))
+    while not engine.failed_blocks:
+        engine.step()
+    over.set()
+    run(engine)
+    assert engine.failed_blocks == 4 and fake.count("Load") == 0
+
+
+def test_ranks_stay_in_step_after_a_save_call_without_an_answer(fake, engines, monkeypatch):
+    monkeypatch.setattr(worker, "_CALL_S", 0.3)
+    engine = engines(fake.address, ranks=2)
+    over = threading.Event()
+    fake.behave["Sealed"] = lambda request, context: (over.wait(5) and None) if request.rank else fake._sealed(request, context)
+    engine.add(Request("r", prompt(17, 22), 2))
+    run(engine)
+    over.set()
+    del fake.behave["Sealed"]
+    assert fake.count("Join") > 2, "the session is made again"
+    until = time.monotonic() + 5
+    while not all(one.connector._worker._session for one in engine.workers):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    fake.calls.clear()
+    engine.add(Request("r2", prompt(18, 22), 2))
+    run(engine)
+    by_rank = [[block.index for request in fake.requests("Sealed") if request.rank == rank for block in request.blocks] for rank in (0, 1)]
+    assert by_rank[0] and by_rank[0] == by_rank[1], by_rank
+
+
+def asked(engine, request, until=lambda answer: answer is not None):
+    """The answer about a request, in steps that schedule nothing."""
+    end = time.monotonic() + 5
+    while True:
+        answer = engine.connector.get_num_new_matched_tokens(request, 0)[0]
+        engine.connector._scheduler._step_until = None
+        if until(answer):
+            return answer
+        assert time.monotonic() < end
+        time.sleep(0.001)
+
+
+def cancelled(fake, want):
+    until = time.monotonic() + 5
+    while not want <= {cancel.attempt for cancel in fake.requests("Cancel")}:
+        assert time.monotonic() < until, f"{fake.requests('Cancel')} are cancelled, {want} are wanted"
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("trouble", ["slow", "busy", "late"])
+def test_an_offer_is_given_back_when_the_next_attempt_is_not_made(fake, engines, trouble):
+    engine = engines(fake.address, offer_ms=100, **({"bound_ms": 50} if trouble == "late" else {}))
+    fake.offer = 4
+    request = Request("r", prompt(19, 22), 1)
+    assert asked(engine, request) == 16
+    time.sleep(0.15)
+    if trouble == "slow":
+        engine.connector._scheduler._slow_until = time.monotonic() + 5
+    elif trouble == "busy":
+        fake.behave["Submit"] = lambda request, context: context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "busy")
+    else:
+        fake.behave["Submit"] = lambda request, context: time.sleep(0.3)
+        engine.connector.get_num_new_matched_tokens(request, 0)
+        time.sleep(0.2)  # its deadline is over at the next question
+    assert asked(engine, request) == 0
+    cancelled(fake, {1} if trouble == "slow" else {1, 2})
+    engine.connector.request_finished(request, [])
+
+
+def test_all_questions_of_a_step_wait_once(fake, engines, monkeypatch):
+    monkeypatch.setattr(scheduler, "_ANSWER_S", 0.1)
+    engine = engines(fake.address)
+    over = threading.Event()
+    fake.behave["Submit"] = lambda request, context: over.wait(10) and None
+    for i in range(30):
+        engine.add(Request(f"r{i}", prompt(f"s{i}", 22), 1))
+    for _ in range(2):
+        began = time.monotonic()
+        engine.step()
+        assert 0.1 <= time.monotonic() - began < 1.5, "30 questions of 0.1 s each would take 3 s"
+    over.set()
+    del fake.behave["Submit"]
+    run(engine)
+
+
+def test_a_join_that_is_refused_is_hurried_once_for_a_session(fake, engines):
+    side, hurried = engines(fake.address).workers[0].connector._worker, []
+    side._stream.hurry = lambda: hurried.append(1)
+    for session in ("other", "other", "other", "next", "next"):
+        side.start(TierlogMetadata(session=session))
+    assert len(hurried) == 2
+
+
+def test_a_later_session_is_not_waited_for_as_the_first(fake, engines):
+    engine = engines(fake.address, bound_ms=50)
+    fake.behave["Join"] = lambda request, context: context.abort(grpc.StatusCode.FAILED_PRECONDITION, "another size of a block")
+    fake.stop()
+    fake.start()
+    until = time.monotonic() + 10
+    while engine.connector._scheduler._session != "s2":
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    began = time.monotonic()
+    engine.add(Request("r", prompt(20, 22), 1))
+    while engine.requests["r"].status is Status.WAITING:
+        engine.step()
+    assert time.monotonic() - began < 1
+    run(engine)
+
+
 # --- without any agent
 
-def test_more_than_one_group_is_refused():
-    with pytest.raises(SettingsError, match="one KV cache group"):
-        TierlogConnector(config("unix:/nowhere"), KVConnectorRole.SCHEDULER, kv_config(8, groups=2))
+def test_a_step_with_tokens_is_finished_when_draft_layers_have_written():
+    connector, finished = TierlogConnector(config("unix:/nowhere"), KVConnectorRole.WORKER, kv_config(8)), []
+    connector._worker = SimpleNamespace(preempt=lambda orders: None, start=lambda orders: None, finish_step=finished.append,
+                                        finished=lambda: (set(), set()))
+    for tokens in (True, False):
+        orders = TierlogMetadata(tokens=tokens)
+        connector.bind_connector_metadata(orders)
+        connector.start_load_kv(None)
+        connector.get_finished(set())  # vLLM calls it before the draft layers, and wait_for_save after them
+        assert (orders in finished) is not tokens
+        finished.clear()
+        if tokens:
+            connector.wait_for_save()
+            assert finished == [orders]
+            finished.clear()
 
 
-def test_keys_that_do_not_hold_elsewhere_are_of_this_life_alone(monkeypatch, caplog):
-    monkeypatch.setenv("PYTHONHASHSEED", "0")
-    assert settings.read(config("a"), kv_config(8)).shared
-    monkeypatch.delenv("PYTHONHASHSEED")
-    with caplog.at_level(logging.WARNING):
-        first, second = settings.read(config("a"), kv_config(8)), settings.read(config("a"), kv_config(8))
-    assert "PYTHONHASHSEED" in caplog.text
-    assert not first.shared and ";life=" in first.namespace and first.namespace != second.namespace
-    monkeypatch.setenv("PYTHONHASHSEED", "0")
-    other = config("a")
-    other.cache_config.prefix_caching_hash_algo = "sha256"
-    assert not settings.read(other, kv_config(8)).shared
-
-
-def test_the_namespace_differs_with_all_that_makes_kv_differ(monkeypatch):
-    monkeypatch.setenv("PYTHONHASHSEED", "0")
-    same = settings.read(config("a"), kv_config(8)).namespace
-    assert same == settings.read(config("b"), kv_config(8)).namespace
-    for part, name, value in (("model_config", "model", "m2"), ("model_config", "revision", "r"), ("model_config", "dtype", "bf16"),
-                              ("cache_config", "cache_dtype", "fp8"), ("parallel_config", "tensor_parallel_size", 2)):
-        other = config("a")
-        setattr(getattr(other, part), name, value)
-        assert settings.read(other, kv_config(8)).namespace != same, name
-    monkeypatch.setenv("PYTHONHASHSEED", "1")
-    assert settings.read(config("a"), kv_config(8)).namespace != same
-
-
-def test_a_policy_that_fails_requests_is_warned_of(caplog):
-    failing = config("a")
-    failing.kv_transfer_config.kv_load_failure_policy = "fail"
-    with caplog.at_level(logging.WARNING):
-        settings.read(failing, kv_config(8))
-    assert "recompute" in caplog.text
+def test_counts_of_the_scheduler_leave_when_the_agent_is_away(tmp_path, engines):
+    engine = engines(f"unix:{tmp_path}/none", ready=False)
+    engine.add(Request("r", prompt(1, 22), 1))
+    run(engine)
+    of_worker = engine.workers[0].connector.get_kv_connector_stats()
+    assert of_worker is not None, "vLLM takes those of the scheduler only with those of a worker"
+    assert of_worker.is_empty()
+    assert of_worker.aggregate(engine.connector.get_kv_connector_stats()).data["requests_without_agent"] == 1
 
 
 def test_what_vllm_asks_of_the_class():
@@ -333,55 +474,6 @@ def test_metadata_is_plain_data(fake, engines):
     engine.add(Request("r", prompt(12, 22), 1))
     run(engine)
     assert any(meta.seals for meta in seen)
-
-
-@pytest.mark.parametrize("kind", ["split", "joined", "nhd", "hnd", "mla", "one-buffer", "cross"])
-def test_a_block_is_found_by_strides(kind):
-    made, cross = tensors(kind, 9, 3)
-    found = pool(made, 9, cross)
-    assert found.block_bytes == 3 * TOKENS * 2 * 16 * 2
-    for name, tensor in made.items():
-        tensor.copy_(torch.arange(tensor.numel(), dtype=torch.int16).reshape(tensor.shape))
-    for block in (0, 4, 8):
-        held = bytearray()
-        for _, region, first, piece in found.layers:
-            memory = found.regions[region]
-            with open(memory.path, "rb") as file:
-                for i in range(piece.segments):
-                    file.seek(first + piece.offset + block * piece.block_stride + i * piece.segment_stride)
-                    held += file.read(piece.segment_bytes)
-        want = []
-        for tensor in made.values():
-            at = {"split": 1, "cross": 1}.get(kind, 0)
-            want += tensor.select(at, block).reshape(-1).tolist()
-        got = torch.frombuffer(held, dtype=torch.int16).tolist()
-        assert sorted(got) == sorted(want), "the bytes of the block and no others"
-
-
-def test_layouts_with_other_orders_have_other_digests():
-    digests = {kind: pool(*reversed_arguments(tensors(kind, 9, 3))).layout for kind in ("split", "joined", "nhd", "hnd", "mla", "cross")}
-    assert digests.pop("joined") == digests["split"], "K and V apart or not, the bytes of a block are the same in the host"
-    assert len(set(digests.values())) == len(digests), digests
-    again = pool(*reversed_arguments(tensors("hnd", 17, 3))).layout
-    assert again == digests["hnd"], "the number of blocks is no part of it"
-
-
-def reversed_arguments(made):
-    found, cross = made
-    blocks = next(iter(found.values())).shape
-    return found, (blocks[1] if cross or blocks[0] == 2 else blocks[0]), cross
-
-
-def test_kernel_blocks_smaller_than_a_block_are_rows_of_it():
-    found = table((20, 4, 16), (64, 16, 1), 2, 10)
-    assert found.pieces[0].block_stride == 256 and found.block_bytes() == 256
-
-
-def test_a_tensor_that_is_not_understood_is_refused():
-    with pytest.raises(LayoutError, match="no dimension of 10 blocks"):
-        table((7, 4, 16), (64, 16, 1), 2, 10)
-    with pytest.raises(LayoutError, match="two ways"):
-        table((2, 2, 4, 2, 8), (128, 64, 16, 8, 1), 2, 2)
 
 
 def test_the_doctor_says_what_is_wrong(fake, tmp_path, capsys, monkeypatch):

@@ -147,7 +147,9 @@ class TierlogConnector(KVConnectorBase_V1):  # type: ignore[misc]
     def get_finished(self, finished_req_ids: set[str]) -> tuple[Optional[set[str]], Optional[set[str]]]:  # pylint: disable=unused-argument
         if not self._worker:
             return None, None
-        self._finish_step()  # a step without tokens has no wait_for_save
+        orders = self._orders()
+        if orders is None or not orders.tokens:
+            self._finish_step()  # a step without tokens has no wait_for_save; in one with tokens draft layers may still write
         sent, received = self._worker.finished()
         return sent or None, received or None
 

@@ -75,6 +75,7 @@ class TierlogMetadata(KVConnectorMetadata):
     """All orders of a step."""
 
     session: str = ""
+    tokens: bool = False  # whether the step computes, so that ``wait_for_save`` is called at its end
     loads: list[Load] = field(default_factory=list)
     seals: list[Seal] = field(default_factory=list)
     prefilled: list[Prefilled] = field(default_factory=list)

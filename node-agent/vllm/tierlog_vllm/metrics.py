@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, Optional
+from typing import Any
 
 from tierlog_vllm.compat import KVConnectorStats
 
@@ -57,11 +57,11 @@ class Counts:
             with self._lock:
                 self._data[name] = self._data.get(name, 0) + count
 
-    def take(self) -> Optional[TierlogStats]:
-        """What was counted since the last call; None when nothing was."""
+    def take(self) -> TierlogStats:
+        """What was counted since the last call. Never None: vLLM takes the counts of the scheduler only with those of a worker."""
         with self._lock:
             data, self._data = self._data, {}
-        return TierlogStats(data=data) if data else None
+        return TierlogStats(data=data)
 
 
 def prometheus(vllm_config: Any, metric_types: Any, labelnames: list[str], per_engine_labelvalues: dict[int, list[object]]) -> Any:

@@ -23,9 +23,9 @@ from tierlog_vllm.settings import MOST_BLOCKS, Settings
 _CALL_S = 5.0
 #: A request's name has at most 256 bytes, and vLLM's own name for it may have any characters.
 _NAME_CHARACTERS = 128
-#: How long one question of the scheduler waits for the agent's answer, before vLLM has to ask again in its next step.
+#: How long the questions of one step wait for the agent's answers, all together, before vLLM has to ask again in its next step.
 _ANSWER_S = 0.005
-#: How long requests wait for the first session with an agent that is there.
+#: How long requests wait for the first registration with an agent that is there.
 _BEGINNING_S = 2.0
 #: So many late answers in a row, and the agent is not asked for so many seconds.
 _MOST_LATE, _SLOW_S = 2, 1.0
@@ -52,6 +52,7 @@ class Tracked:
     number: int = 0
     name: str = ""
     attempt: Optional[Attempt] = None
+    superseded: Optional[Attempt] = None  # its offer is pinned until the agent has the next attempt
     asked_at: float = 0.0
     submitted_at: float = 0.0
     offered_at: float = 0.0
@@ -102,6 +103,8 @@ class SchedulerSide:
         self._session = ""
         self._namespace = ""
         self._registered = False
+        self._ever_registered = False
+        self._step_until: Optional[float] = None      # until then the step under way waits for answers
         self._said = ""
         self._late = 0
         self._slow_until = 0.0
@@ -119,7 +122,7 @@ class SchedulerSide:
                 self._session, self._registered, self._began = notice.opened.session, False, time.monotonic()
             elif kind == "registered":
                 self._namespace = f"{self._settings.namespace};layout={notice.registered.layout}"
-                self._registered = True
+                self._registered = self._ever_registered = True
                 self._said = ""
                 LOG.info("tierlog: session %s is ready, %d pages, namespace %s", self._session, notice.registered.pages, self._namespace)
             elif kind == "ready":
@@ -140,6 +143,7 @@ class SchedulerSide:
         self._session, self._registered = "", False
         self._pages.clear()
         for tracked in self._requests.values():
+            tracked.superseded = None
             if tracked.state in (State.ASKING, State.WAITING, State.OFFERED):
                 self._forget_attempt(tracked, State.NEW)
             elif tracked.attempt is not None:
@@ -179,8 +183,10 @@ class SchedulerSide:
     def matched(self, request: Any, device_tokens: int) -> tuple[Optional[int], bool]:
         """See ``get_num_new_matched_tokens``."""
         tokens = self._settings.block_tokens
-        deadline = time.monotonic() + _ANSWER_S
         with self._lock:
+            if self._step_until is None:
+                self._step_until = time.monotonic() + _ANSWER_S
+            deadline = self._step_until
             tracked = self._requests.get(request.request_id)
             if tracked is None:
                 tracked = self._requests[request.request_id] = Tracked(request, asked_at=time.monotonic())
@@ -191,7 +197,8 @@ class SchedulerSide:
                 return 0, False
             held = device_tokens // tokens
             if tracked.state is State.OFFERED and not self._still_good(tracked, held):
-                self._forget_attempt(tracked, State.NEW)  # the next attempt ends this one, and its lease
+                tracked.superseded = tracked.attempt  # the next attempt ends this one, and its lease
+                self._forget_attempt(tracked, State.NEW)
             if tracked.state is State.NEW:
                 answer = self._submit(tracked, held)
                 if answer is not None:
@@ -221,18 +228,18 @@ class SchedulerSide:
         keys = list(request.block_hashes[:whole])
         if whole == 0 or len(keys) < whole or len(request.block_hashes) > request.num_tokens // tokens or held > whole \
                 or not all(isinstance(key, bytes) and 8 <= len(key) <= 32 for key in keys):
-            tracked.state = State.PLAIN
+            self._give_up(tracked)
             return 0, False
         if not self._registered:
             # An agent that was away before is not waited for. One that is there may need longer than the bound for the first session.
-            begins = self._stream.connected and time.monotonic() - self._began < _BEGINNING_S
+            begins = not self._ever_registered and self._stream.connected and time.monotonic() - self._began < _BEGINNING_S
             if not begins and (self._stream.ends or time.monotonic() - max(tracked.asked_at, self._began) > self._settings.bound):
-                tracked.state = State.PLAIN
+                self._give_up(tracked)
                 self.counts.add("requests_without_agent")
                 return 0, False
             return None, False
         if time.monotonic() < self._slow_until:
-            tracked.state = State.PLAIN
+            self._give_up(tracked)
             self.counts.add("requests_without_agent")
             return 0, False
         tracked.number += 1
@@ -251,7 +258,7 @@ class SchedulerSide:
         try:
             tracked.call = self._stream.calls.Submit.future(submit, timeout=max(self._settings.bound, _ANSWER_S) + 0.01)
         except (grpc.RpcError, ValueError):
-            self._forget_attempt(tracked, State.PLAIN)
+            self._give_up(tracked)
             return 0, False
         self.counts.add("requests_submitted")
         return None
@@ -270,12 +277,12 @@ class SchedulerSide:
                         self.counts.add("lookups_failed")
                         if getattr(e, "code", lambda: None)() is grpc.StatusCode.DEADLINE_EXCEEDED:
                             self._answers_late()
-                        self._forget_attempt(tracked, State.PLAIN)
+                        self._give_up(tracked)  # the agent may have the attempt all the same
                 return
             with self._lock:
                 if tracked.state is not State.ASKING or tracked.call is not call:
                     return
-                self._late = 0
+                self._late, tracked.superseded = 0, None
                 if reply.HasField("offer"):
                     self._take(tracked, reply.offer)
                 elif tracked.early is not None:
@@ -320,12 +327,14 @@ class SchedulerSide:
             self._late, self._slow_until = 0, time.monotonic() + _SLOW_S
 
     def _give_up(self, tracked: Tracked) -> None:
-        call, attempt = tracked.call, tracked.attempt
+        call, attempts = tracked.call, (tracked.superseded, tracked.attempt)
         self._forget_attempt(tracked, State.PLAIN)
+        tracked.superseded = None
         if call is not None:
             call.cancel()
-        if attempt is not None:
-            self._cancel(attempt)
+        for attempt in attempts:
+            if attempt is not None:
+                self._cancel(attempt)
 
     def _release_offer(self, tracked: Tracked) -> None:
         if tracked.lease:
@@ -352,7 +361,7 @@ class SchedulerSide:
             begin = tracked.answered
             indexes = range(begin, begin + external_tokens // tokens)
             # When the session has ended since the answer, the load is ordered all the same: the workers then report every block as failed.
-            attempt = tracked.attempt or Attempt("", request.request_id, "", tracked.number, "")
+            attempt = tracked.attempt or Attempt("", request.request_id, request.request_id, tracked.number, "")
             chosen = []
             for index in indexes:
                 self._generation += 1
@@ -389,7 +398,8 @@ class SchedulerSide:
         """See ``build_connector_meta``."""
         with self._lock:
             orders, self._orders = self._orders, TierlogMetadata()
-            orders.session = self._session
+            orders.session, orders.tokens = self._session, bool(out.num_scheduled_tokens)
+            self._step_until = None
             for name in getattr(out, "preempted_req_ids", None) or ():
                 tracked = self._requests.get(name)
                 if tracked is not None and tracked.running:

@@ -86,6 +86,9 @@ def _group(kv_cache_config: Any, vllm_config: Any) -> tuple[int, int]:
     for name in ("decode_context_parallel_size", "prefill_context_parallel_size"):
         if (_get(vllm_config, "parallel_config", name) or 1) > 1:
             raise SettingsError(f"{name} above 1 is not supported: it spreads the tokens of a block over ranks")
+    if (_get(vllm_config, "parallel_config", "pipeline_parallel_size") or 1) > 1:
+        raise SettingsError("pipeline_parallel_size above 1 is not supported: its stages have different layers, and all ranks of a session "
+                            "need the same: use tensor parallelism, or start vLLM without --kv-transfer-config")
     blocks = getattr(kv_cache_config, "num_blocks", None) or _get(vllm_config, "cache_config", "num_gpu_blocks") or 0
     if not tokens or tokens < 1:
         raise SettingsError("vLLM's configuration has no block size")
@@ -144,6 +147,12 @@ def read(vllm_config: Any, kv_cache_config: Any = None, scheduler: bool = True) 
     if scheduler and getattr(transfer, "kv_load_failure_policy", None) != "recompute":
         LOG.warning("tierlog: kv_load_failure_policy is %s: a block that cannot be loaded fails its request. Set it to recompute.",
                     getattr(transfer, "kv_load_failure_policy", None))
+    async_load = bool(extra.get("async_load", True))
+    if not async_load and _get(vllm_config, "scheduler_config", "async_scheduling"):
+        async_load = True
+        if scheduler:
+            LOG.warning("tierlog: async_load false is not used with --async-scheduling: the next step begins before a failed load is known. "
+                        "Requests wait for their loads beside running ones.")
     engine = getattr(transfer, "engine_id", None)
     instance = extra.get("instance") or (f"vllm-{engine}" if engine else f"vllm-{uuid.uuid4().hex}")
     instance = re.sub(r"[^A-Za-z0-9._-]", "-", str(instance))
@@ -156,4 +165,4 @@ def read(vllm_config: Any, kv_cache_config: Any = None, scheduler: bool = True) 
         shared=why is None, block_tokens=tokens, num_blocks=blocks, rank=int(rank), ranks=int(ranks),
         bound=_number(extra, "bound_ms", 0.05), lookup=_number(extra, "lookup_ms", 1.0), offer=_number(extra, "offer_ms", 30.0),
         load=_number(extra, "load_ms", 10.0), preemption=_number(extra, "preemption_ms", 0.2), hold=_number(extra, "hold_ms", 15.0),
-        async_load=bool(extra.get("async_load", True)))
+        async_load=async_load)

@@ -97,7 +97,7 @@ class WorkerSide:
         kind = notice.WhichOneof("notice")
         with self._lock:
             if kind == "opened":
-                self._session, self._said = notice.opened.session, ""
+                self._session, self._said, self._slow_until = notice.opened.session, "", 0.0
                 self._joined.notify_all()
                 LOG.info("tierlog: rank %d has joined session %s", self._settings.rank, self._session)
             elif kind == "released" and notice.released.request:
@@ -123,7 +123,9 @@ class WorkerSide:
     def _free(self, key: _Key, pages: set[int]) -> None:
         if key in self._broken:
             load, left, _ = self._broken[key]
-            left -= pages
+            ended = left & pages
+            left -= ended
+            pages = pages - ended  # of the load, and no release of a save
             if not left:
                 del self._broken[key]
                 self._fail(load, 0, 0)
@@ -188,8 +190,11 @@ class WorkerSide:
         attempt = load.attempt
         key = _key(attempt)
         with self._lock:
-            if not load.lease or not self._arrived(attempt):
-                self._loading.pop(key, None)
+            here = bool(load.lease) and self._arrived(attempt)
+            if key not in self._loading:  # the step has gone on without it
+                return
+            if not here:
+                self._loading.pop(key)
                 self._fail(load, 0, 0)
                 return
         request = messages.LoadRequest(session=attempt.session, request=attempt.name, attempt=attempt.number, namespace=attempt.namespace,
@@ -209,7 +214,9 @@ class WorkerSide:
             open_end = code in (grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.CANCELLED, grpc.StatusCode.UNAVAILABLE,
                                 grpc.StatusCode.UNKNOWN, grpc.StatusCode.INTERNAL)
         with self._lock:
-            begun = self._loading.pop(key, (load, time.monotonic()))[1]
+            if key not in self._loading:  # the step has gone on without it
+                return
+            begun = self._loading.pop(key)[1]
             self.counts.add("loads")
             self.counts.add("load_seconds", time.monotonic() - begun)
             if loaded < len(load.blocks):
@@ -244,6 +251,8 @@ class WorkerSide:
         with self._lock:
             if time.monotonic() < self._slow_until or not self._arrived(attempt):
                 return
+            # What was released before, such as the pages of a load that failed, says nothing about this save.
+            self._released.get(key, set()).difference_update(pages)
             self._sealed.setdefault(key, set()).update(pages)
         request = messages.SealedRequest(session=attempt.session, request=attempt.name, attempt=attempt.number, namespace=attempt.namespace,
                                          root=seal.root, parent=seal.parent, blocks=self._pages(seal.blocks), **self._ranked())
@@ -253,7 +262,10 @@ class WorkerSide:
         except grpc.RpcError as e:
             LOG.debug("tierlog: blocks of request %s are not saved: %s", attempt.request, refusal(e))
             if e.code() is grpc.StatusCode.DEADLINE_EXCEEDED:  # the agent may have them all the same
-                self._slow_until = time.monotonic() + _SLOW_S
+                if self._settings.ranks > 1:  # a rank that saves nothing for a time would fall out of step with the others
+                    self._leave()
+                else:
+                    self._slow_until = time.monotonic() + _SLOW_S
             else:
                 with self._lock:
                     self._sealed.get(key, set()).difference_update(pages)
@@ -345,7 +357,7 @@ class WorkerSide:
 
     def start(self, orders: TierlogMetadata) -> None:
         """Begins the loads of the step, and waits for those that it needs."""
-        if orders.session and orders.session != self._session:
+        if orders.session and orders.session not in (self._session, self._wanted):
             self._wanted = orders.session
             self._stream.hurry()
         event = self._device_event() if orders.loads else None
@@ -360,6 +372,14 @@ class WorkerSide:
                 waited = [one for one in waited if _key(one.attempt) in self._loading or _key(one.attempt) in self._broken]
             if waited:
                 time.sleep(0.0005)
+        if waited:
+            LOG.warning("tierlog: the agent does not end the loads of a step: vLLM computes their blocks, and the session is made again")
+            self._leave()
+            with self._lock:
+                for load in waited:
+                    key = _key(load.attempt)
+                    if self._loading.pop(key, None) or self._broken.pop(key, None):
+                        self._fail(load, 0, time.monotonic() + _GRACE_S)
         if any(load.wait for load in orders.loads):
             time.sleep(max(0.0, self._idle_at - time.monotonic()))
 
