@@ -7,6 +7,7 @@ import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -118,8 +119,8 @@ public final class DamagedState {
             for (Path file : files.filter(Files::isRegularFile).toList()) {
                 try {
                     Files.createLink(to.resolve(file.getFileName()), file);
-                } catch (UnsupportedOperationException e) {
-                    Files.copy(file, to.resolve(file.getFileName()));
+                } catch (IOException | UnsupportedOperationException e) {
+                    Files.copy(file, to.resolve(file.getFileName()), StandardCopyOption.REPLACE_EXISTING);
                 }
             }
         } catch (IOException e) {

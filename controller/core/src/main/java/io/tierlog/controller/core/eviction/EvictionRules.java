@@ -52,7 +52,7 @@ public sealed interface EvictionRules {
         /** What is left of each group's quota on the tier below. */
         private final Map<String, Long> groupRooms = new LinkedHashMap<>();
 
-    public     ForWatermark(NodeContext n, Watermark level) {
+        public ForWatermark(NodeContext n, Watermark level) {
             this.n = n;
             TierRow below = level.tier() == Tier.HOST ? n.tier(Tier.DISK) : null;
             disk = below != null;
@@ -114,7 +114,7 @@ public sealed interface EvictionRules {
         private final boolean leaves;
         private long room;
 
-    public     ForRoute(NodeContext n, String group, MigrationRoute route) {
+        public ForRoute(NodeContext n, String group, MigrationRoute route) {
             this.n = n;
             target = route.target();
             leaves = route.retention() == Retention.DELETE_SOURCE;

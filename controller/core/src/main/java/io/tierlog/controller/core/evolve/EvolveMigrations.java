@@ -6,11 +6,13 @@ import io.tierlog.controller.core.api.MigrationLimits;
 import io.tierlog.controller.core.state.Aggregates;
 import io.tierlog.controller.core.state.MigrationRows;
 import io.tierlog.controller.core.state.MigrationStates;
+import io.tierlog.controller.core.state.ShareRows;
 import io.tierlog.controller.core.table.RowKey;
 import io.tierlog.controller.core.table.Rows;
 import io.tierlog.controller.core.table.Tables;
 import io.tierlog.schemas.MigrationProgress;
 import io.tierlog.schemas.MigrationState;
+import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.DrainAdvanced;
 import io.tierlog.schemas.decision.DrainChanged;
 import io.tierlog.schemas.decision.Fact;
@@ -110,6 +112,13 @@ final class EvolveMigrations {
             shares.drainAnew();
             shares.drained = true;
         });
+    }
+
+    /** The agent holds blocks that no operation has brought: a drain may have looked where they are before, and found nothing left to save. */
+    static void foundByAgent(Tables t, BlocksPlaced fact) {
+        if (ShareRows.orNothing(Evolve.node(t, fact).shares()).draining()) {
+            shares(t, fact, Shares::drainAnew);
+        }
     }
 
     private static void shares(Tables t, Fact fact, Consumer<Shares> change) {

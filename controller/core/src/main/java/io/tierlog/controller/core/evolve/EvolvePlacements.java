@@ -38,6 +38,8 @@ final class EvolvePlacements {
         String operation = fact.operation();
         if (operation != null) {
             EvolveOperations.settled(t, fact, operation);
+        } else if (fact.tier() == Tier.HOST || fact.tier() == Tier.DISK) {
+            EvolveMigrations.foundByAgent(t, fact);
         }
     }
 

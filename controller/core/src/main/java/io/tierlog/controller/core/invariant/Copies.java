@@ -212,7 +212,7 @@ final class Copies {
     }
 
     /** Whether the last copy of a block must not leave by this drop. */
-    boolean keepsLast(OperationIssued f, Policy policy) {
+    private boolean keepsLast(OperationIssued f, Policy policy) {
         return f.from() != Tier.HOST || (policy.copyToDisk() && node.capacities.getOrDefault(Tier.DISK, 0L) > 0);
     }
 

@@ -67,7 +67,7 @@ final class Operations {
 
     void issued(OperationIssued f, Cause cause, Policy policy) {
         counts.started++;
-        boolean mustSee = f.kind() == OperationKind.DROP && f.reliesOn() != Tier.UNKNOWN && node.copies.keepsLast(f, policy);
+        boolean mustSee = f.kind() == OperationKind.DROP && f.reliesOn() != Tier.UNKNOWN;
         if (live.put(f.operation(), new Live(f, node.findings.offset(), mustSee)) != null || !cause.gives(node.aggregate, f.operation())) {
             node.findings.say(Invariant.I12, "operation " + f.operation() + " begins a second time, or its id is not of the event it answers");
         }

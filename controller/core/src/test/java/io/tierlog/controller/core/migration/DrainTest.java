@@ -13,6 +13,7 @@ import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.MoveTrigger;
 import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.RequestReason;
@@ -26,6 +27,7 @@ import io.tierlog.schemas.command.WriteBackBlocks;
 import io.tierlog.schemas.decision.BlocksUnconfirmed;
 import io.tierlog.schemas.decision.MigrationSubmitted;
 import io.tierlog.schemas.decision.NodeDrained;
+import io.tierlog.schemas.event.BlocksRecovered;
 import io.tierlog.schemas.event.BlocksSeenStored;
 import io.tierlog.schemas.event.EngineAttached;
 import io.tierlog.schemas.event.EngineDetached;
@@ -77,6 +79,23 @@ class DrainTest extends MigrationScene {
         assertEquals(PlacementState.SERVING, w.state(a, Tier.HOST, key(1)), "it stays and serves");
         w.tick();
         assertEquals(List.of(), w.facts(NodeDrained.class), "said once");
+    }
+
+    /** A tick passes between the registration and the agent's report: the node looks empty, and is not drained for that. */
+    @Test
+    void aDrainStartsAgainWithWhatTheAgentReportsAfterItsRegistration() {
+        drain("d", true);
+        w.tick();
+        assertEquals(0, w.fact(NodeDrained.class).leftBlocks());
+
+        w.input(new BlocksRecovered(a.envelope(), Tier.HOST, Agent.NAMESPACE, List.of(new PagedBlock(named(1), 1, 1, 0)), 0));
+
+        List<CopyBlocks> copies = tick();
+        assertEquals(1, copies.stream().mapToInt(c -> c.blocks().size()).sum());
+        assertEquals(List.of(), w.facts(NodeDrained.class));
+        copies.forEach(copy -> w.input(done(copy)));
+        w.tick();
+        assertEquals(0, w.fact(NodeDrained.class).leftBlocks());
     }
 
     /** The store had both once. A drain does not rely on that: one is there still, the other is written again. */

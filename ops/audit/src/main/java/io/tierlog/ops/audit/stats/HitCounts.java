@@ -22,6 +22,12 @@ public record HitCounts(long requests, long device, long host, long disk, long s
                 requests + o.requests, device + o.device, host + o.host, disk + o.disk, store + o.store, peer + o.peer, computed + o.computed);
     }
 
+    /** What this has more than {@code o}. */
+    HitCounts minus(HitCounts o) {
+        return new HitCounts(
+                requests - o.requests, device - o.device, host - o.host, disk - o.disk, store - o.store, peer - o.peer, computed - o.computed);
+    }
+
     /** Blocks that were not computed. */
     public long hits() {
         return device + host + disk + store + peer;

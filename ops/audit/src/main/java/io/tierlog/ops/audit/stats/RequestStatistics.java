@@ -27,9 +27,11 @@ import io.tierlog.schemas.event.RequestSubmitted;
 import io.tierlog.schemas.event.WaitExpired;
 import java.util.EnumMap;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
@@ -47,6 +49,7 @@ import org.jspecify.annotations.Nullable;
 final class RequestStatistics {
     static final String LAST_BLOCK = "last_block";
     static final String OTHERS = "(others)";
+    private static final Part OTHER_PART = new Part(OTHERS, OTHERS);
 
     private static final int MAX_LIVE = 100_000;
     private static final int MAX_PARTS = 10_000;
@@ -73,8 +76,12 @@ final class RequestStatistics {
         private long submittedMs = -1;
         private long commandMs = -1;
         private long readyMs = -1;
+        /** Where fetches for this attempt have brought blocks from. */
         private final Map<Integer, Tier> fetched = new HashMap<>();
-        private final Map<Integer, Tier> loaded = new HashMap<>();
+        private final Set<Integer> loaded = new HashSet<>();
+        private @Nullable RequestPrefilled prefilled;
+        private Part part = OTHER_PART;
+        private HitCounts counted = HitCounts.NONE;
         private @Nullable RequestReason wentOn;
         /** Computed blocks that wait for the reason; the fact may be read after the event. */
         private long missed;
@@ -199,6 +206,7 @@ final class RequestStatistics {
                     .filter(block -> block.status() == BlockStatus.ARRIVED)
                     .forEach(block -> attempt.fetched.put(block.block().index(), block.source()));
             ready(attempt, fetch.endedMs);
+            count(attempt); // it may have loaded what arrived before the fetch ended, or its command is read after the events
         }
     }
 
@@ -206,9 +214,7 @@ final class RequestStatistics {
         if (attempt != null) {
             for (BlockResult block : results) {
                 if (block.status() == BlockStatus.ARRIVED) {
-                    int index = block.block().index();
-                    Tier fetchedFrom = attempt.fetched.get(index);
-                    attempt.loaded.put(index, fetchedFrom == null ? Tier.UNKNOWN : fetchedFrom);
+                    attempt.loaded.add(block.block().index());
                 }
             }
         }
@@ -216,13 +222,11 @@ final class RequestStatistics {
 
     private void prefilled(Attempt id, RequestPrefilled e) {
         Live attempt = live.get(id);
-        long disk = fetched(attempt, Tier.DISK, e.loadedBlocks());
-        long store = fetched(attempt, Tier.STORE, e.loadedBlocks() - disk);
-        long peer = fetched(attempt, Tier.HOST, e.loadedBlocks() - disk - store);
-        long host = e.loadedBlocks() - disk - store - peer;
         Part part = new Part(id.node, attempt == null ? "" : attempt.namespace);
-        Part counted = parts.size() < MAX_PARTS || parts.containsKey(part) ? part : new Part(OTHERS, OTHERS);
-        parts.merge(counted, new HitCounts(1, e.deviceBlocks(), host, disk, store, peer, e.computedBlocks()), HitCounts::plus);
+        Live counted = attempt == null ? new Live() : attempt;
+        counted.part = parts.size() < MAX_PARTS || parts.containsKey(part) ? part : OTHER_PART;
+        counted.prefilled = e;
+        count(counted);
         if (attempt == null) {
             missed("unknown", e.computedBlocks());
             return;
@@ -234,9 +238,23 @@ final class RequestStatistics {
         attribute(attempt);
     }
 
-    /** Loaded blocks that were fetched from a tier; no more than {@code most}, since an engine may discard what it has loaded. */
-    private static long fetched(@Nullable Live attempt, Tier tier, long most) {
-        long blocks = attempt == null ? 0 : attempt.loaded.values().stream().filter(from -> from == tier).count();
+    /** Counts the blocks of a prefilled attempt by what is known of their origin, in place of what was counted before. */
+    private void count(Live attempt) {
+        RequestPrefilled e = attempt.prefilled;
+        if (e == null) {
+            return;
+        }
+        long disk = fetched(attempt, Tier.DISK, e.loadedBlocks());
+        long store = fetched(attempt, Tier.STORE, e.loadedBlocks() - disk);
+        long peer = fetched(attempt, Tier.HOST, e.loadedBlocks() - disk - store);
+        HitCounts now = new HitCounts(1, e.deviceBlocks(), e.loadedBlocks() - disk - store - peer, disk, store, peer, e.computedBlocks());
+        parts.merge(attempt.part, now.minus(attempt.counted), HitCounts::plus);
+        attempt.counted = now;
+    }
+
+    /** Loaded blocks that a fetch has brought from a tier; at most {@code most}: an engine may discard what it has loaded. */
+    private static long fetched(Live attempt, Tier tier, long most) {
+        long blocks = attempt.loaded.stream().filter(index -> attempt.fetched.get(index) == tier).count();
         return Math.min(blocks, Math.max(0, most));
     }
 

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.tierlog.ops.cli.LogFacts;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.net.InetAddress;
@@ -58,10 +59,11 @@ class ProcessAttack {
                 }
             }
 
+            int decided = LogFacts.read(scene.access).size();
             AttackScene.Controller again = scene.controller("state");
-            goesOn(engine);
-            AttackScene.await("it decides again", () -> scene.get(again.http() + "/health").contains("RUNNING"));
+            AttackScene.await("it decides again", () -> LogFacts.read(scene.access).size() > decided + 20);
             assertTrue(again.process().isAlive());
+            assertFalse(files(directory.resolve("state/corrupt-state"), "").isEmpty(), "the damaged files are kept");
             engine.close();
             AttackScene.letPass(5);
             scene.assertLogHolds();
@@ -82,8 +84,9 @@ class ProcessAttack {
             goesOn(engine);
             second.process().close();
 
+            int decided = LogFacts.read(scene.access).size();
             scene.controller("older");
-            goesOn(engine);
+            AttackScene.await("it decides", () -> LogFacts.read(scene.access).size() > decided + 20);
             engine.close();
             AttackScene.letPass(5);
             scene.assertLogHolds();

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -78,7 +79,8 @@ class TwoControllersTest {
             assertEquals(0, scene.run("b", b.enginePort()).wrongContent());
             List<PromptLookups.Prompt> later = PromptLookups.prompts(scene.decisions(), "b");
             assertTrue(later.size() > 10, () -> "prompts: " + later.size());
-            PeerScene.await("what is new", () -> one.all(later).fresh());
+            AtomicReference<PromptLookups.Told> last = new AtomicReference<>(PromptLookups.Told.NOTHING);
+            assertTrue(PeerScene.within(60, () -> last.updateAndGet(_ -> one.all(later)).fresh()), () -> "what is new, not within 60 s: " + last);
             ChildProcess again = second(scene);
             PromptLookups back = scene.own(new PromptLookups(again.awaitReady().path("directoryGrpcPort").asInt()));
             PeerScene.await("a share for each again", () -> shared(scene));
