@@ -50,14 +50,24 @@ final class AttackScene implements AutoCloseable {
 
     AttackScene(Path directory) throws Exception {
         this.directory = directory;
-        try (ServerSocket any = new ServerSocket(0)) {
-            brokerPort = any.getLocalPort();
-        }
+        brokerPort = freePort();
         access = KafkaAccess.of("127.0.0.1:" + brokerPort);
         broker = startBroker();
         try (TopicAdmin admin = new TopicAdmin(access)) {
             admin.create(Topics.DEFAULT, PARTITIONS, 1);
         }
+    }
+
+    /** Below the ports that clients get: one that reconnects to an absent broker may get its port, and connect to itself. */
+    private static int freePort() {
+        for (int port = 20_000 + (int) (ProcessHandle.current().pid() % 1_000) * 10; port < 32_000; port++) {
+            try (ServerSocket free = new ServerSocket(port)) {
+                return free.getLocalPort();
+            } catch (IOException e) {
+                // the next one
+            }
+        }
+        throw new IllegalStateException("no port between 20000 and 32000 is free");
     }
 
     // --- processes
