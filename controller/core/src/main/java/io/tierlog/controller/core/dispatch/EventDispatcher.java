@@ -178,6 +178,11 @@ public final class EventDispatcher {
                     from.sender() + " is not process " + row.processId() + ", which is registered for node " + n.name());
         } else if (broken != null) {
             d.refuse(n.envelope(), event, broken.reason(), broken.detail());
+            if (broken.reason() == RefusalReason.SEQUENCE_GAP && d.policy().nodeTimeoutTicks() == 0) {
+                // Silence never ends this node's session, and no later event would apply.
+                n.fact(new NodeEnded(n.envelope(), row.incarnation(), RemovalReason.NODE_LOST));
+                fence(d, from, 0);
+            }
         } else if (event instanceof AgentHeartbeat beat && beat.commandSequence() > n.commandSequence()) {
             // The agent refuses every command up to that number: it must begin a new count.
             d.refuse(n.envelope(), event, RefusalReason.FUTURE_COMMAND,

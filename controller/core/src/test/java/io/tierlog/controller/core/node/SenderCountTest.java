@@ -10,8 +10,10 @@ import io.tierlog.controller.core.World;
 import io.tierlog.controller.core.api.DecideResult;
 import io.tierlog.controller.core.api.Input;
 import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.RemovalReason;
+import io.tierlog.schemas.command.FenceAgent;
 import io.tierlog.schemas.decision.NodeEnded;
 import io.tierlog.schemas.event.Event;
 import org.junit.jupiter.api.Test;
@@ -64,6 +66,22 @@ class SenderCountTest {
         a.incarnation = 2;
         append(a.heartbeat(), 8, 9);
         assertEquals("NodeSeen", w.factNames());
+    }
+
+    /** With a node timeout of 0 no silence ends the epoch: the gap itself does, or the process would be refused for ever. */
+    @Test
+    void aMissingEventEndsAnEpochThatNoSilenceEnds() {
+        Policy p = World.POLICY;
+        w.policy(new Policy(p.prefetchThresholdBlocks(), p.writePolicy(), p.hostHighMark(), p.hostLowMark(), p.diskHighMark(), p.diskLowMark(),
+                p.copyToDisk(), p.reliefBatchBlocks(), p.operationTimeoutMs(), p.leaseMs(), 0, p.backUp(), null, null));
+        a.heartbeat();
+
+        assertRefused(RefusalReason.SEQUENCE_GAP, append(a.heartbeat(), 0, 0));
+
+        assertEquals("InputRefused NodeEnded", w.factNames());
+        assertEquals(0, w.command(FenceAgent.class).currentIncarnation());
+        append(a.registering(), 0, 8);
+        assertEquals(2, w.node(a).incarnation());
     }
 
     @Test
