@@ -14,7 +14,9 @@ import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.DropBlocks;
+import io.tierlog.schemas.event.BackUpDone;
 import io.tierlog.schemas.event.BlocksMissing;
+import io.tierlog.schemas.event.BlocksStored;
 import io.tierlog.schemas.event.CopyDone;
 import io.tierlog.schemas.event.DropDone;
 import io.tierlog.schemas.event.DropFailed;
@@ -65,6 +67,21 @@ class StoreCheckTest {
         assertEquals(0, world.serving());
         assertEquals(Set.of(Tier.STORE), done.blocks().stream().map(BlockResult::source).collect(Collectors.toSet()));
         world.assertAtRest();
+    }
+
+    /** A report that the store lacks it may have come late: without this one the shard would deny for ever what the store holds. */
+    @Test
+    void aBackUpReportsWhatTheStoreHadAlready() {
+        World world = World.running(31, 31);
+        world.compute("warm", PROMPT, 0, 0, 1);
+        String writeBack = world.writeBack("warm", PROMPT, 0, 0, 1);
+        world.endAll(Kind.SAVE);
+        world.ports.put(PROMPT, 0, 1);
+        world.backUp(PROMPT, writeBack);
+        world.endAll(Kind.WRITE);
+        assertEquals(List.of(BlockStatus.ALREADY_THERE, BlockStatus.ARRIVED),
+                world.seen.event(BackUpDone.class).blocks().stream().map(BlockResult::status).toList());
+        assertEquals(2, world.seen.event(BlocksStored.class).blocks().size());
     }
 
     /** Deepest first: the store has 4 and 2, lacks 3. So 4 goes, 3 stays, and what 3 extends stays with it. */

@@ -91,9 +91,10 @@ public final class BackUp extends TransferSession {
         reportStored();
     }
 
+    /** Also reports what was there already: the shard did not list it, or there would be no backup of it. */
     private void reportStored() {
         List<PagedBlock> stored = items.stream()
-                .filter(item -> item.status() == BlockStatus.ARRIVED)
+                .filter(BlockTransfer::done)
                 .map(item -> new PagedBlock(item.block, -1, 0, item.crc32c()))
                 .toList();
         if (!stored.isEmpty()) {

@@ -344,11 +344,11 @@ public final class TierCopy extends TransferSession {
                 e -> new CopyFailed(e, operation, source, target, why, namespace, results));
     }
 
-    /** Reports to the store's shard of the prompt what the store holds now; without a root, to the shard of each block's own key. */
+    /** Reports to the store's shard of the prompt what the store holds now, by this copy or before; without a root, to that of each block's key. */
     private void reportStored() {
         Map<Integer, List<PagedBlock>> stored = new LinkedHashMap<>();
         for (BlockTransfer item : items) {
-            if (target == Tier.STORE && item.status() == BlockStatus.ARRIVED) {
+            if (target == Tier.STORE && item.done()) {
                 int shard = StoreShard.of(namespace, root.isEmpty() ? item.block.key() : root, context.limits().storeShards());
                 stored.computeIfAbsent(shard, any -> new ArrayList<>()).add(new PagedBlock(item.block, -1, 0, item.crc32c()));
             }
