@@ -37,7 +37,7 @@ def test_more_than_one_group_is_refused():
         TierlogConnector(config("unix:/nowhere"), KVConnectorRole.SCHEDULER, kv_config(8, groups=2))
 
 
-def test_keys_that_do_not_hold_elsewhere_are_of_this_life_alone(monkeypatch, caplog):
+def test_keys_that_do_not_hold_elsewhere_are_of_this_process_alone(monkeypatch, caplog):
     monkeypatch.setenv("PYTHONHASHSEED", "0")
     assert settings.read(config("a"), kv_config(8)).shared
     monkeypatch.delenv("PYTHONHASHSEED")

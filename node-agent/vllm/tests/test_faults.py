@@ -76,6 +76,25 @@ def test_a_load_that_is_refused_is_computed_and_not_tried_again(fake, engines, a
     assert fake.count("Load") == 1
 
 
+def test_errors_that_come_a_step_before_the_end_of_their_load(fake, engines, monkeypatch):
+    late = [set()]
+    finished = worker.WorkerSide.finished
+
+    def a_step_later(side):
+        sent, received = finished(side)
+        late.append(received)
+        return sent, late[-2]
+
+    monkeypatch.setattr(worker.WorkerSide, "finished", a_step_later)
+    engine = engines(fake.address)
+    fake.offer = 4
+    fake.behave["Load"] = lambda request, context: context.abort(grpc.StatusCode.NOT_FOUND, "no such lease")
+    engine.add(Request("r", prompt(2, 22), 2))
+    run(engine)
+    assert engine.failed_blocks == 4
+    assert [request.loaded_blocks for request in fake.requests("Prefilled")] == [0]
+
+
 def test_what_a_step_computed_on_wrong_blocks_is_not_saved(fake, engines):
     engine = engines(fake.address, async_load=False)
     fake.offer = 4

@@ -9,6 +9,7 @@ import threading
 import time
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from itertools import takewhile
 from typing import Any, Iterable, Optional
 
 import grpc
@@ -488,17 +489,16 @@ class SchedulerSide:
         """See ``update_connector_output``."""
         with self._lock:
             self._held -= set(finished_sending)
+            if failed:  # before the workers name the load, or with it
+                for tracked in self._requests.values():
+                    if tracked.loading:
+                        tracked.loads = list(takewhile(lambda block: block.page not in failed, tracked.loads))
             for name in finished_recving:
                 tracked = self._requests.get(name)
                 if tracked is not None and tracked.loading:
                     tracked.loading = False
-                    good = []
-                    for block in tracked.loads:
-                        if block.page in failed:
-                            break
-                        good.append(block)
-                    self._remember(tracked, good)
-                    tracked.loaded_blocks = len(good)
+                    self._remember(tracked, tracked.loads)
+                    tracked.loaded_blocks = len(tracked.loads)
                     if tracked.attempt is None:
                         tracked.state = State.PLAIN
 

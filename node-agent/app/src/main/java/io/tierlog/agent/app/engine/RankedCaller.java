@@ -5,31 +5,46 @@ import io.grpc.stub.ServerCallStreamObserver;
 import java.util.List;
 
 /**
- * The callers of one call that every rank made: the last one stands for all, and all receive the answer. As safe for threads as the last caller.
+ * The callers of one call that every rank made: the last one stands for all, and all receive the answer. The answer and the end of the last caller
+ * may come at the same time, from two threads: the first of them counts.
  */
 final class RankedCaller<R> extends ServerCallStreamObserver<R> {
     private final ServerCallStreamObserver<R> last;
     private final List<ServerCallStreamObserver<R>> all;
+    private boolean answered;
 
     RankedCaller(ServerCallStreamObserver<R> last, List<ServerCallStreamObserver<R>> all) {
         this.last = last;
         this.all = all;
     }
 
+    private synchronized boolean isFirstAnswer() {
+        boolean first = !answered;
+        answered = true;
+        return first;
+    }
+
+    /** The one reply of the call, which ends it. */
     @Override
     public void onNext(R reply) {
-        all.forEach(one -> one.onNext(reply));
+        if (isFirstAnswer()) {
+            all.forEach(one -> {
+                one.onNext(reply);
+                one.onCompleted();
+            });
+        }
     }
 
     @Override
     public void onError(Throwable error) {
-        all.forEach(one -> one.onError(error));
+        if (isFirstAnswer()) {
+            all.forEach(one -> one.onError(error));
+        }
     }
 
+    /** Nothing: the reply has ended the call. */
     @Override
-    public void onCompleted() {
-        all.forEach(ServerCallStreamObserver::onCompleted);
-    }
+    public void onCompleted() {}
 
     @Override
     public boolean isCancelled() {
@@ -41,8 +56,7 @@ final class RankedCaller<R> extends ServerCallStreamObserver<R> {
     public void setOnCancelHandler(Runnable handler) {
         last.setOnCancelHandler(() -> {
             handler.run();
-            all.stream().filter(one -> one != last).forEach(one ->
-                    one.onError(EngineErrors.expired("the caller of another rank has gone, and every rank makes this call")));
+            onError(EngineErrors.expired("the caller of another rank has gone, and every rank makes this call"));
         });
     }
 

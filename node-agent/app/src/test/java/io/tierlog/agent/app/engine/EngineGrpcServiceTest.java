@@ -7,7 +7,6 @@ import com.google.protobuf.ByteString;
 import io.grpc.Context;
 import io.grpc.Metadata;
 import io.grpc.StatusRuntimeException;
-import io.grpc.stub.ServerCallStreamObserver;
 import io.tierlog.agent.app.Eventually;
 import io.tierlog.agent.app.Layouts;
 import io.tierlog.agent.app.memory.EnginePool;
@@ -25,7 +24,6 @@ import io.tierlog.schemas.Bytes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.NoSuchElementException;
-import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -37,8 +35,8 @@ class EngineGrpcServiceTest {
     private final PendingCalls pending = new PendingCalls(8);
     private final GrpcEngineReplies replies = new GrpcEngineReplies(sessions, pending, inputs::add);
     private final EngineGrpcService service = service(EngineApiLimits.DEFAULTS);
-    private final Caller<Notice> notices = new Caller<>();
-    private final Caller<LoadReply> caller = new Caller<>();
+    private final TestCaller<Notice> notices = new TestCaller<>();
+    private final TestCaller<LoadReply> caller = new TestCaller<>();
 
     private EngineGrpcService service(EngineApiLimits limits) {
         return new EngineGrpcService(
@@ -57,60 +55,6 @@ class EngineGrpcServiceTest {
         public void attach(EnginePool pool) {
             throw new IllegalStateException("nothing was opened");
         }
-    }
-
-    /** The server's side of a call, whose connection ends when the test says so. */
-    private static final class Caller<T> extends ServerCallStreamObserver<T> {
-        private final List<T> heard = new ArrayList<>();
-        private final List<Throwable> errors = new ArrayList<>();
-        private Optional<Runnable> cancelled = Optional.empty();
-
-        void vanish() {
-            cancelled.orElseThrow().run();
-        }
-
-        @Override
-        public boolean isCancelled() {
-            return false;
-        }
-
-        @Override
-        public void setOnCancelHandler(Runnable handler) {
-            cancelled = Optional.of(handler);
-        }
-
-        @Override
-        public void setCompression(String compression) {}
-
-        @Override
-        public boolean isReady() {
-            return true;
-        }
-
-        @Override
-        public void setOnReadyHandler(Runnable handler) {}
-
-        @Override
-        public void disableAutoInboundFlowControl() {}
-
-        @Override
-        public void request(int count) {}
-
-        @Override
-        public void setMessageCompression(boolean enable) {}
-
-        @Override
-        public void onNext(T value) {
-            heard.add(value);
-        }
-
-        @Override
-        public void onError(Throwable error) {
-            errors.add(error);
-        }
-
-        @Override
-        public void onCompleted() {}
     }
 
     @AfterEach
@@ -183,15 +127,16 @@ class EngineGrpcServiceTest {
         long before = loading();
         replies.loaded(before, 1, "");
         LoadRequest again = load(sessionOf(last(AgentInput.LoadCalled.class))).build();
+        TestCaller<LoadReply> second = new TestCaller<>();
         Context.CancellableContext over = Context.current().withCancellation();
         over.cancel(null);
         over.call(() -> {
-            service.load(again, caller);
+            service.load(again, second);
             return again;
         });
-        assertEquals("EXPIRED", refusal(caller.errors.getLast()));
+        assertEquals("EXPIRED", refusal(second.errors.getLast()));
         assertEquals(1, toldGone(before + 1));
-        caller.vanish();
+        second.vanish();
         assertEquals(1, toldGone(before + 1));
     }
 

@@ -21,6 +21,7 @@ import java.util.Deque;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -31,15 +32,20 @@ final class PromptLookups implements AutoCloseable {
 
     private final ManagedChannel channel;
 
-    /** A prompt that is whole on the host of a node: its chain of keys, from its first block on. */
-    record Prompt(String namespace, String node, List<Bytes> keys) {}
+    /**
+     * A prompt that is whole on the host of a node.
+     *
+     * @param keys its chain, from its first block on
+     * @param sinceMs it is on the log since this moment or an earlier one
+     */
+    record Prompt(String namespace, String node, List<Bytes> keys, long sinceMs) {}
 
     /**
      * Answers about prompts.
      *
      * @param current right, by who has all of it up to date
      * @param stale right, and called stale
-     * @param unknown not known from some block on, right before it
+     * @param unknown not known from some block on, right before it; or called stale and of a moment before the prompt was there
      * @param wrong otherwise
      * @param failed not answered at all
      */
@@ -66,6 +72,7 @@ final class PromptLookups implements AutoCloseable {
 
     /** The prompts that decisions have put on the host of a node, the whole length of each. */
     static List<Prompt> prompts(List<Fact> decisions, String node) {
+        long sinceMs = System.currentTimeMillis();
         Map<String, Map<Bytes, Block>> placed = new LinkedHashMap<>();
         for (Fact decision : decisions) {
             if (decision instanceof BlocksPlaced fact && fact.tier() == Tier.HOST && fact.envelope().aggregate().equals("node/" + node)) {
@@ -82,7 +89,7 @@ final class PromptLookups implements AutoCloseable {
                 for (Block block = last; block != null; block = blocks.get(block.parent())) {
                     chain.addFirst(block.key());
                 }
-                prompts.add(new Prompt(namespace, node, List.copyOf(chain)));
+                prompts.add(new Prompt(namespace, node, List.copyOf(chain), sinceMs));
             });
         });
         return prompts;
@@ -121,7 +128,11 @@ final class PromptLookups implements AutoCloseable {
         }
         // An unknown block ends the prefix there.
         boolean honest = answer.getUnknownFrom() >= 0 && answer.getUnknownFrom() == answer.getBlocks() && there == answer.getBlocks();
-        return honest ? new Told(0, 0, 1, 0, 0) : new Told(0, 0, 0, 1, 0);
+        boolean before = answer.getFreshness().getStale() && answer.getFreshness().getAsOfMs() < prompt.sinceMs();
+        if (!honest && !before) {
+            System.out.printf(Locale.ROOT, "wrong: %d of %d blocks, on the node %d: %s%n", answer.getBlocks(), whole, there, answer);
+        }
+        return honest || before ? new Told(0, 0, 1, 0, 0) : new Told(0, 0, 0, 1, 0);
     }
 
     @Override
