@@ -29,6 +29,11 @@ public final class RecordCursor implements AutoCloseable {
         return stream.begin();
     }
 
+    /** The offset after the last one that is read: the end when it was opened. */
+    public long end() {
+        return stream.end();
+    }
+
     /**
      * The next record without taking it; null at the end.
      *

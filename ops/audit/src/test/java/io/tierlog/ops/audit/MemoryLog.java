@@ -7,13 +7,19 @@ import java.util.List;
 import java.util.Map;
 
 /** A log in memory, which can fail when it is read. */
-final class MemoryLog implements LogSource {
-    private final Map<String, List<LogEntry>> topics = new LinkedHashMap<>();
+public final class MemoryLog implements LogSource {
+    private final Map<String, List<List<LogEntry>>> topics = new LinkedHashMap<>();
     private boolean broken;
 
     /** The entries of the one partition of a topic. */
-    MemoryLog with(String topic, List<LogEntry> entries) {
-        topics.put(topic, new ArrayList<>(entries));
+    public MemoryLog with(String topic, List<LogEntry> entries) {
+        topics.put(topic, List.of(new ArrayList<>(entries)));
+        return this;
+    }
+
+    /** The entries of one more partition of a topic. */
+    public MemoryLog withPartition(String topic, List<LogEntry> entries) {
+        topics.computeIfAbsent(topic, any -> new ArrayList<>()).add(entries);
         return this;
     }
 
@@ -28,12 +34,12 @@ final class MemoryLog implements LogSource {
         if (!topics.containsKey(topic)) {
             throw new AuditException("there is no topic " + topic, "make it");
         }
-        return 1;
+        return topics.get(topic).size();
     }
 
     @Override
     public Stream open(String topic, int partition) {
-        List<LogEntry> entries = topics.getOrDefault(topic, List.of());
+        List<LogEntry> entries = topics.getOrDefault(topic, List.of(List.of())).get(partition);
         return new Stream() {
             private int next;
 

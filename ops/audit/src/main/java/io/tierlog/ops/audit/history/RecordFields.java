@@ -17,13 +17,14 @@ import org.apache.avro.io.DecoderFactory;
 import org.jspecify.annotations.Nullable;
 
 /** A record by its schema: does it name a subject, and its fields as text. Static and without state. Trade-off: it encodes and decodes the record. */
-final class RecordFields {
+public final class RecordFields {
     private static final String ENVELOPE = "envelope";
     private static final int MAX_TEXT = 200;
 
     private RecordFields() {}
 
-    static GenericRecord of(WireRecord record) {
+    /** The record with its fields by name. */
+    public static GenericRecord of(WireRecord record) {
         try {
             return new GenericDatumReader<GenericRecord>(record.schema())
                     .read(null, DecoderFactory.get().binaryDecoder(Codec.avro(record), null));

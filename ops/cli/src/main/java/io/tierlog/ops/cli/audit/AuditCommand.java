@@ -10,13 +10,14 @@ import picocli.CommandLine.Spec;
 /** {@code tierlog audit}: commands that read a log. */
 @Command(
         name = "audit",
-        description = "Read a log: verify it, decide it again, show its statistics, or what it says about one block or request.",
+        description = "Ask a log: verify it, decide it again, show its statistics, its tables at a moment, or what it says about a block or request.",
         subcommands = {
             AuditBlockCommand.class,
             AuditMigrationCommand.class,
             AuditOperationCommand.class,
             AuditRequestCommand.class,
             AuditRerunCommand.class,
+            AuditStateCommand.class,
             AuditStatsCommand.class,
             AuditVerifyCommand.class
         })

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli.audit;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -13,7 +12,6 @@ import io.tierlog.ops.audit.stats.LogSummary.NodeTier;
 import io.tierlog.ops.audit.stats.OperationCounts;
 import io.tierlog.ops.cli.Columns;
 import io.tierlog.schemas.OperationState;
-import java.util.Iterator;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeSet;
@@ -106,30 +104,7 @@ enum Breakdown {
 
     /** The rows as a table for people. */
     Columns table(LogSummary summary) {
-        ArrayNode rows = rows(summary);
-        if (rows.isEmpty()) {
-            return new Columns(name().toUpperCase(Locale.ROOT));
-        }
-        Columns table = new Columns(rows.get(0).properties().stream()
-                .map(field -> field.getKey().replace('_', ' ').toUpperCase(Locale.ROOT))
-                .toArray(String[]::new));
-        for (JsonNode row : rows) {
-            Object[] cells = new Object[row.size()];
-            Iterator<Map.Entry<String, JsonNode>> fields = row.properties().iterator();
-            for (int i = 0; i < cells.length; i++) {
-                cells[i] = cell(fields.next());
-            }
-            table.row(cells);
-        }
-        return table;
-    }
-
-    private static String cell(Map.Entry<String, JsonNode> field) {
-        JsonNode value = field.getValue();
-        if (field.getKey().endsWith("_bytes")) {
-            return Columns.bytes(value.asLong());
-        }
-        return value.isDouble() ? String.format(Locale.ROOT, "%.4f", value.asDouble()) : value.asText();
+        return RowTable.of(name(), rows(summary));
     }
 
     private static ArrayNode array() {

@@ -236,7 +236,8 @@ public final class SummaryText {
         return why.isEmpty() ? "" : "  " + why;
     }
 
-    private static String words(Object name) {
+    /** A name of the log for people: lower case, blanks for underscores. */
+    static String words(Object name) {
         return name.toString().toLowerCase(Locale.ROOT).replace('_', ' ');
     }
 }

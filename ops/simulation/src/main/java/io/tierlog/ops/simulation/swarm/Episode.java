@@ -58,7 +58,7 @@ final class Episode {
     private final InputOracle effect;
     private final int inputs;
 
-    private Episode(Choices choices, Set<FaultKind> allowed, boolean tracing) {
+    private Episode(Choices choices, Set<FaultKind> allowed, boolean tracing, World.Watcher watcher) {
         this.choices = choices;
         choices.begin();
         FaultPlan plan = FaultPlan.draw(choices, allowed);
@@ -77,13 +77,19 @@ final class Episode {
         world.watch(new TimerOracle(world));
         world.watch(new SenderOracle());
         world.watch(new DrainOracle(world));
+        world.watch(watcher);
     }
 
     /** Runs one. Whatever is thrown in it, an Error too, is its failure: an episode that did not come to its end is not clean. */
     static Result run(Choices choices, Set<FaultKind> allowed, boolean tracing) {
+        return run(choices, allowed, tracing, new World.Watcher() {});
+    }
+
+    /** The same, with one more that sees everything. */
+    static Result run(Choices choices, Set<FaultKind> allowed, boolean tracing, World.Watcher watcher) {
         Episode episode = null;
         try {
-            episode = new Episode(choices, allowed, tracing);
+            episode = new Episode(choices, allowed, tracing, watcher);
             episode.run();
             return episode.result(null);
         } catch (Throwable wrong) {

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.audit.state;
+
+import io.tierlog.controller.core.Core;
+import io.tierlog.controller.core.api.IllegalHistory;
+import io.tierlog.controller.core.invariant.LogInvariants;
+import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.controller.core.table.Tables;
+import io.tierlog.events.Codec;
+import io.tierlog.events.Reading;
+import io.tierlog.events.RecordReader;
+import io.tierlog.events.Topics;
+import io.tierlog.ops.audit.AuditException;
+import io.tierlog.ops.audit.LogEntry;
+import io.tierlog.ops.audit.LogSource;
+import io.tierlog.ops.audit.RecordCursor;
+import io.tierlog.schemas.decision.Fact;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The decisions of one partition, folded by the controller's own core from the first one up to a moment, and on to a later one. Confined to one
+ * thread. Memory: the tables of the partition, on the heap.
+ */
+final class StateFold implements AutoCloseable {
+    private final LogSource source;
+    private final Topics topics;
+    private final int partition;
+    private final LongAdder progress;
+    private final RecordReader<Fact> facts;
+    private final RecordCursor decisions;
+    private final HeapTables tables = new HeapTables();
+    private @Nullable Decoded ahead;
+    private Folded last = new Folded(-1, 0, -1);
+
+    /** The partition of a log. */
+    record Job(LogSource source, Topics topics, Codec codec, int partition, LongAdder progress) {}
+
+    /**
+     * The decision that was folded last.
+     *
+     * @param offset its offset, -1 before the first
+     * @param timeMs when it was appended, milliseconds since 1970
+     * @param cause offset of the event that it answers, -1 for none
+     */
+    record Folded(long offset, long timeMs, long cause) {}
+
+    private record Decoded(Folded place, Fact fact) {}
+
+    /** Sees each decision before it is folded. */
+    @FunctionalInterface
+    interface Listener {
+        void next(long offset, Fact fact);
+    }
+
+    StateFold(Job job) {
+        this.source = job.source();
+        this.topics = job.topics();
+        this.partition = job.partition();
+        this.progress = job.progress();
+        this.facts = job.codec().reader(Fact.class);
+        this.decisions = new RecordCursor(source, topics.decisions(), partition);
+        if (decisions.begin() > 0) {
+            decisions.close();
+            throw new AuditException("partition " + partition + " of " + topics.decisions() + " begins at offset " + decisions.begin()
+                    + ", and the state is the fold of all decisions", "read a log that nothing was deleted from");
+        }
+    }
+
+    /** The tables as they are now. */
+    HeapTables tables() {
+        return tables;
+    }
+
+    /** Where the fold stands. */
+    Folded last() {
+        return last;
+    }
+
+    /** The partition. */
+    int partition() {
+        return partition;
+    }
+
+    /**
+     * Folds up to {@code moment}.
+     *
+     * @throws AuditException when the log ends before it, goes back from where the fold stands, or cannot be read or folded
+     */
+    void advance(Moment moment) {
+        advance(moment, tables, (_, _) -> {});
+    }
+
+    /** As the other, through tables that write into {@link #tables}. */
+    void advance(Moment moment, Tables into, Listener listener) {
+        requireInLog(moment);
+        if (last.offset() >= 0 && !moment.includes(last.offset(), last.timeMs(), last.cause())) {
+            throw new AuditException(moment + " is before " + new Moment.Decision(partition, last.offset()), "give the earlier moment first");
+        }
+        for (Decoded next = peek(); next != null && moment.includes(next.place.offset(), next.place.timeMs(), next.place.cause()); next = peek()) {
+            listener.next(next.place.offset(), next.fact);
+            try {
+                Core.evolve(into, next.fact);
+            } catch (IllegalHistory e) {
+                throw damaged(next.place.offset(), "does not fit the state that the decisions before it made: " + e.getMessage(), e);
+            }
+            last = next.place;
+            ahead = null;
+            progress.increment();
+        }
+    }
+
+    private void requireInLog(Moment moment) {
+        switch (moment) {
+            case Moment.Decision decision -> requireBefore(topics.decisions(), decision.offset(), decisions.end());
+            case Moment.Input input -> {
+                try (RecordCursor events = new RecordCursor(source, topics.events(), partition)) {
+                    requireBefore(topics.events(), input.offset(), events.end());
+                }
+            }
+            case Moment.End _, Moment.Time _, Moment.Bare _ -> {}
+        }
+    }
+
+    private void requireBefore(String topic, long offset, long end) {
+        if (offset >= end) {
+            throw new AuditException("there is no offset " + offset + " in partition " + partition + " of " + topic + ": it ends at " + end,
+                    end == 0 ? "choose another partition" : "write an offset of 0 to " + (end - 1) + ", or end");
+        }
+    }
+
+    private @Nullable Decoded peek() {
+        Decoded found = ahead;
+        if (found != null) {
+            return found;
+        }
+        LogEntry.Data data = decisions.next();
+        if (data == null) {
+            return null;
+        }
+        found = switch (facts.read(data.value())) {
+            case Reading.Decoded<Fact>(Fact fact) ->
+                    new Decoded(new Folded(data.offset(), data.timestampMs(), LogInvariants.causeOffset(fact)), fact);
+            case Reading.Unreadable<Fact> bad -> throw damaged(data.offset(), "cannot be decoded: " + bad.detail(), null);
+        };
+        ahead = found;
+        return found;
+    }
+
+    private AuditException damaged(long offset, String what, @Nullable Throwable cause) {
+        String message = "the decision at " + new Moment.Decision(partition, offset) + " " + what;
+        String hint = "audit verify says what else is wrong; a moment before it can be shown";
+        return cause == null ? new AuditException(message, hint) : new AuditException(message, hint, cause);
+    }
+
+    @Override
+    public void close() {
+        decisions.close();
+    }
+}

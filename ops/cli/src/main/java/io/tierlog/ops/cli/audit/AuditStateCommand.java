@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.cli.audit;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.tierlog.events.Topics;
+import io.tierlog.ops.audit.state.Moment;
+import io.tierlog.ops.audit.state.StateDiff;
+import io.tierlog.ops.audit.state.StateReader;
+import io.tierlog.ops.cli.CliError;
+import io.tierlog.ops.cli.ClusterOptions;
+import io.tierlog.ops.cli.Columns;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code tierlog audit state}: the controller's tables as they were. */
+@Command(
+        name = "state",
+        description = "Show the controller's tables as they were at a moment, or what changed between two.",
+        footer = {
+            "",
+            "A moment is PARTITION:OFFSET of a decision (each partition has its own offsets; after that decision), TOPIC-PARTITION@OFFSET as other",
+            "audit commands print it (an event: after the decisions that answer it), a time such as 2026-01-31T12:00:00Z (all partitions; before the",
+            "first decision that was appended later), or end. An offset alone is a moment where there is one partition, or with --node.",
+            "The tables are the fold of the decisions by the controller's core; each partition needs memory for them.",
+            "Exit codes: 0 shown, 1 the log has no such node, 2 there is no such moment or the log cannot be read."
+        })
+final class AuditStateCommand implements Callable<Integer> {
+    /** Most decisions of a row in the text; the JSON has more. */
+    private static final int TEXT_DECISIONS = 4;
+    /** Longest list of fields in the text; the JSON has all. */
+    private static final int TEXT_FIELDS = 300;
+
+    @Spec
+    CommandSpec spec;
+
+    @Mixin
+    ClusterOptions cluster;
+
+    @Mixin
+    AuditOptions audit;
+
+    @Option(names = "--at", paramLabel = "MOMENT", description = "The moment (default: ${DEFAULT-VALUE}).", defaultValue = "end")
+    String at;
+
+    @Option(names = "--diff", paramLabel = "MOMENT", arity = "2", description = "Two moments: which rows differ, and which decisions wrote them.")
+    @Nullable List<String> diff;
+
+    @Option(names = "--node", paramLabel = "NAME", description = "Only this node.")
+    @Nullable String node;
+
+    @Option(names = "--blocks", description = "List each block that a tier holds, too.")
+    boolean blocks;
+
+    @Override
+    public Integer call() throws Exception {
+        List<String> two = diff;
+        ObjectNode json = audit.read(cluster, source -> {
+            Topics topics = cluster.topics();
+            StateReader reader = new StateReader(source, topics, cluster.codec(), audit.threads());
+            Optional<String> only = Optional.ofNullable(node);
+            return AuditOptions.withProgress(spec.commandLine().getErr(), reader::recordsSoFar, () -> two == null
+                    ? new StateJson(only, blocks).of(reader.read(Moment.parse("--at", at, topics), only))
+                    : json(reader.difference(Moment.parse("--diff", two.getFirst(), topics), Moment.parse("--diff", two.getLast(), topics), only)));
+        });
+        if (two == null && node != null && json.path("nodes").isEmpty()) {
+            throw new CliError("the log has no node " + node + " at " + at, "audit state without --node shows the nodes that it has",
+                    CliError.FAILURE);
+        }
+        PrintWriter out = spec.commandLine().getOut();
+        switch (audit.format) {
+            case json -> out.println(new ObjectMapper().writeValueAsString(json));
+            case text -> {
+                if (two == null) {
+                    state(out, json);
+                } else {
+                    difference(out, json);
+                }
+            }
+        }
+        out.flush();
+        return 0;
+    }
+
+    private static void state(PrintWriter out, ObjectNode json) throws JsonProcessingException {
+        for (var list : json.properties()) {
+            if (list.getValue() instanceof ArrayNode rows && !list.getKey().equals("policies")) {
+                String name = list.getKey().replace('_', ' ');
+                if (rows.isEmpty()) {
+                    out.println("no " + name);
+                } else {
+                    RowTable.of(name, rows).print(out, "");
+                }
+                out.println();
+            }
+        }
+        for (JsonNode policy : json.path("policies")) {
+            out.println("policy version " + policy.path("version") + ": " + new ObjectMapper().writeValueAsString(policy.path("policy")));
+        }
+    }
+
+    private static ObjectNode json(StateDiff diff) {
+        ObjectNode json = new ObjectMapper().createObjectNode();
+        ArrayNode from = json.putArray("from");
+        diff.from().forEach(at -> StateJson.at(from.addObject(), at));
+        ArrayNode to = json.putArray("to");
+        diff.to().forEach(at -> StateJson.at(to.addObject(), at));
+        json.put("decisions", diff.decisions());
+        ArrayNode changes = json.putArray("changes");
+        for (StateDiff.Change change : diff.changes()) {
+            ObjectNode row = changes.addObject().put("table", change.table()).put("partition", change.partition())
+                    .put("aggregate", change.aggregate()).put("row", change.row()).put("change", SummaryText.words(change.kind()));
+            ArrayNode fields = row.putArray("fields");
+            change.fields().forEach(field ->
+                    fields.addObject().put("field", field.path()).put("before", field.before()).put("after", field.after()));
+            row.put("decision_count", change.decisionCount());
+            ArrayNode decisions = row.putArray("decisions");
+            change.decisions().forEach(by -> decisions.addObject().put("offset", by.offset()).put("type", by.type()));
+        }
+        return json;
+    }
+
+    private static void difference(PrintWriter out, ObjectNode json) {
+        ArrayNode stretch = new ObjectMapper().createArrayNode();
+        for (int i = 0; i < json.path("from").size(); i++) {
+            JsonNode to = json.path("to").path(i);
+            stretch.addObject().put("partition", to.path("partition").asInt())
+                    .put("from_decision", json.path("from").path(i).path("decision").asLong()).put("to_decision", to.path("decision").asLong());
+        }
+        RowTable.of("partitions", stretch).print(out, "no partitions");
+        out.println();
+        Columns table = new Columns("TABLE", "ABOUT", "ROW", "CHANGE", "BY DECISIONS", "FIELDS");
+        for (JsonNode change : json.path("changes")) {
+            List<String> by = new ArrayList<>();
+            JsonNode decisions = change.path("decisions");
+            long left = change.path("decision_count").asLong() - Math.min(TEXT_DECISIONS, decisions.size());
+            for (int i = Math.max(0, decisions.size() - TEXT_DECISIONS); i < decisions.size(); i++) {
+                by.add(change.path("partition") + ":" + decisions.get(i).path("offset") + " " + decisions.get(i).path("type").asText());
+            }
+            table.row(change.path("table").asText(), change.path("aggregate").asText(), dash(change.path("row").asText()),
+                    change.path("change").asText(), String.join(", ", by) + (left > 0 ? ", and " + left + " before" : ""), fields(change));
+        }
+        table.print(out, "no row differs");
+        out.println();
+        out.println(json.path("decisions") + " decisions, " + json.path("changes").size() + " rows differ");
+    }
+
+    private static String fields(JsonNode change) {
+        List<String> texts = new ArrayList<>();
+        boolean changed = change.path("change").asText().equals("changed");
+        for (JsonNode field : change.path("fields")) {
+            String now = field.path(change.path("change").asText().equals("removed") ? "before" : "after").asText();
+            texts.add(field.path("field").asText() + "=" + (changed ? field.path("before").asText() + " -> " + now : now));
+        }
+        String all = dash(String.join(" ", texts));
+        return all.length() <= TEXT_FIELDS ? all : all.substring(0, TEXT_FIELDS) + "...";
+    }
+
+    private static String dash(String text) {
+        return text.isEmpty() ? "-" : text;
+    }
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.tierlog.ops.kafka.EmbeddedKafka;
+import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+/** Questions to the log of a real demo, from the files of its stopped broker; one of them to the running broker, too. */
+class AskTheLogTest {
+    @TempDir
+    @SuppressWarnings("NullAway.Init") // JUnit sets it.
+    private static Path data;
+
+    @SuppressWarnings("NullAway.Init") // makeLog() sets it.
+    private static JsonNode stateFromCluster;
+
+    /** What a command printed. */
+    private record Answer(int exitCode, String out, String err) {
+        JsonNode json() {
+            try {
+                return new ObjectMapper().readTree(out);
+            } catch (JsonProcessingException e) {
+                throw new AssertionError(this.toString(), e);
+            }
+        }
+    }
+
+    @BeforeAll
+    static void makeLog() {
+        Answer demo = run("demo", "--seed", "6", "--requests", "60", "--nodes", "1", "--host", "50blocks", "--disk", "60blocks", "--partitions", "2",
+                "--decode-us-per-token", "200", "--no-compare", "--format", "json", "--keep", "--data", data.toString());
+        assertEquals(0, demo.exitCode(), demo.toString());
+        try (EmbeddedKafka broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(data.resolve("broker")).withPort(0))) {
+            stateFromCluster = run("audit", "state", "--format", "json", "--bootstrap-servers", broker.bootstrapServers()).json();
+        }
+    }
+
+    /** Serving blocks on the host and the disk at the end of the placements topic's own statistics equal what the tables hold. */
+    @Test
+    void theStateAtTheEndIsWhatTheRunningClusterSays() {
+        JsonNode state = json("state");
+
+        assertEquals(stateFromCluster, state);
+        assertEquals(1, state.path("nodes").size());
+        assertEquals(0, state.path("operations").size(), state.path("operations").toString());
+        assertEquals(0, state.path("leases").size(), state.path("leases").toString());
+        assertEquals(1, state.path("policies").path(0).path("version").asInt());
+        assertEquals(state, json("state", "--at", "end"));
+        assertEquals(0, json("state", "--at", "1970-01-01T00:00:00Z").path("nodes").size());
+    }
+
+    @Test
+    void theDifferenceOfTwoMomentsNamesTheDecisions() {
+        JsonNode end = nodePartition();
+        String partition = end.path("partition").asText();
+        long middle = end.path("decision").asLong() / 2;
+        JsonNode diff = json("state", "--diff", partition + ":" + middle, partition + ":" + (middle + 40), "--node", "node-1");
+
+        assertEquals(40, diff.path("decisions").asLong());
+        assertTrue(diff.path("changes").size() > 3, diff.toString());
+        for (JsonNode change : diff.path("changes")) {
+            assertEquals("node/node-1", change.path("aggregate").asText());
+            long by = change.path("decisions").path(0).path("offset").asLong();
+            assertTrue(by > middle && by <= middle + 40, change.toString());
+        }
+        Answer text = run("audit", "state", "--log", data.toString(), "--diff", partition + ":" + middle, partition + ":" + (middle + 40));
+        assertTrue(text.out().contains("BY DECISIONS") && text.out().contains("40 decisions, "), text.out());
+        assertEquals(0, json("state", "--diff", partition + ":" + middle, partition + ":" + middle).path("changes").size());
+    }
+
+    @Test
+    void aBlockOfATierIsListedWithItsPlace() {
+        JsonNode end = nodePartition();
+        String middle = end.path("partition").asText() + ":" + end.path("decision").asLong() / 2;
+        JsonNode state = json("state", "--at", middle, "--blocks", "--node", "node-1");
+        long counted = state.path("tiers").valueStream().filter(row -> row.path("namespace").asText().equals("(all)"))
+                .mapToLong(row -> row.path("serving").asLong() + row.path("writing").asLong()).sum();
+        long listed = state.path("blocks").valueStream().filter(row -> !row.path("state").asText().equals("leaving")).count();
+
+        assertTrue(counted > 20, state.toString());
+        assertEquals(counted, listed);
+        Answer text = run("audit", "state", "--log", data.toString(), "--at", middle, "--blocks");
+        assertTrue(text.out().contains("GENERATION") && text.out().contains("policy version 1: {"), text.out());
+    }
+
+    @Test
+    void aMomentThatIsNotClearSaysWhatToWrite() {
+        refused("offset 100 may be one of 2 partitions", "state", "--at", "100");
+        refused("there is no offset 999999 in partition 0", "state", "--at", "0:999999");
+        refused("is no moment of a log", "state", "--at", "yesterday");
+        refused("and the log has 2 partitions", "state", "--at", "2:1");
+        refused("is before", "state", "--diff", "end", "0:1");
+        Answer unknown = run("audit", "state", "--log", data.toString(), "--node", "node-7");
+        assertEquals(1, unknown.exitCode(), unknown.toString());
+        assertTrue(unknown.err().contains("no node node-7"), unknown.err());
+    }
+
+    /** Where the partition of the one node ends. */
+    private static JsonNode nodePartition() {
+        return json("state", "--node", "node-1").path("partitions").path(0);
+    }
+
+    private static void refused(String what, String... arguments) {
+        List<String> all = new ArrayList<>(List.of("audit"));
+        all.addAll(List.of(arguments));
+        all.addAll(List.of("--log", data.toString()));
+        Answer answer = run(all.toArray(String[]::new));
+        assertEquals(2, answer.exitCode(), answer.toString());
+        assertTrue(answer.err().contains(what) && answer.err().contains("hint: "), answer.err());
+    }
+
+    private static JsonNode json(String... arguments) {
+        List<String> all = new ArrayList<>(List.of("audit"));
+        all.addAll(List.of(arguments));
+        all.addAll(List.of("--log", data.toString(), "--format", "json"));
+        Answer answer = run(all.toArray(String[]::new));
+        assertEquals(0, answer.exitCode(), answer.toString());
+        return answer.json();
+    }
+
+    private static Answer run(String... arguments) {
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        CommandLine line = new CommandLine(new Main()).setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
+        int exitCode = Main.run(line, List.of(arguments), Map.of(), data);
+        return new Answer(exitCode, out.toString(), err.toString());
+    }
+}
