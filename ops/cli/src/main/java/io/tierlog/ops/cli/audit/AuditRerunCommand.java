@@ -94,7 +94,7 @@ final class AuditRerunCommand implements Callable<Integer> {
     private static ObjectNode json(RerunReport report) {
         ObjectNode json = new ObjectMapper().createObjectNode();
         json.put("events", report.events()).put("decisions", report.decisions()).put("differences", report.differences())
-                .put("elapsed_s", report.elapsedMs() / 1_000.0).put("undecided", report.undecided()).put("partitions", report.partitions());
+                .put("elapsed_s", report.elapsedMs() / 1_000.0);
         report.first().ifPresent(first -> {
             ObjectNode at = json.putObject("first");
             at.put("partition", first.partition()).put("input_offset", first.inputOffset()).put("input", first.input());
