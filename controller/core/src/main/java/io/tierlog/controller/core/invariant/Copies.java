@@ -20,6 +20,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -154,11 +155,12 @@ final class Copies {
         int lost = 0;
         int unsure = 0;
         int known = 0;
+        Set<Bytes> seen = cause.ending == null ? Set.of() : seenInStore(cause.ending);
         for (Block block : f.blocks()) {
             Known inStore = copies.remove(block.key());
             if (inStore != null) {
                 known++;
-                boolean last = inStore != Known.YES && !isElsewhere(f, block);
+                boolean last = inStore != Known.YES && !isElsewhere(f, block) && !seen.contains(block.key());
                 lost += last ? 1 : 0;
                 unsure += last && (inStore == Known.PERHAPS || isOnTheWay(f, block)) ? 1 : 0;
             }
@@ -175,6 +177,16 @@ final class Copies {
             node.findings.say(Invariant.I11, "it records " + f.lastCopiesLost() + " lost last copies of " + f.blocks().size() + " blocks,"
                     + " counted are " + lost);
         }
+    }
+
+    /** Blocks that a drop took after the agent had seen them in the store. */
+    private static Set<Bytes> seenInStore(Ending ending) {
+        return ending.blocks().stream().filter(Copies::isTaken).filter(result -> result.source() == Tier.STORE)
+                .map(result -> result.block().key()).collect(Collectors.toSet());
+    }
+
+    private static boolean isTaken(BlockResult result) {
+        return result.status() == BlockStatus.GONE && result.reason() == OperationReason.COMPLETED;
     }
 
     private boolean isElsewhere(BlocksRemoved f, Block block) {
@@ -216,11 +228,12 @@ final class Copies {
         return f.from() != Tier.HOST || (policy.copyToDisk() && node.capacities.getOrDefault(Tier.DISK, 0L) > 0);
     }
 
-    /** What a drop took, the agent has seen on another tier in the same step. */
+    /** What a drop took, the agent has seen on another tier in the same step. Blocks of other decisions about it, which were aborted, do not count. */
     void checkSeen(OperationIssued f, Ending ending) {
+        Set<Bytes> named = f.blocks().stream().map(Block::key).collect(Collectors.toSet());
         for (BlockResult result : ending.blocks()) {
-            boolean taken = result.status() == BlockStatus.GONE && result.reason() == OperationReason.COMPLETED;
-            if (taken && (result.source() == Tier.UNKNOWN || result.source() == Tier.DEVICE || result.source() == f.from())) {
+            boolean seen = result.source() != Tier.UNKNOWN && result.source() != Tier.DEVICE && result.source() != f.from();
+            if (isTaken(result) && named.contains(result.block().key()) && !seen) {
                 node.findings.say(Invariant.I11, "block " + result.block().key() + " left " + f.from() + " relying on " + f.reliesOn()
                         + ", and the agent has not seen it there");
                 return;

@@ -174,7 +174,7 @@ public record PlacementEffects(List<PagedBlock> arrived, List<Tier> heldAlso, Li
         boolean missing = PlacementRows.isOrdered(source) && !OperationResult.isDone(result) && isNotThere(result.reason());
         PlacementRow held = missing ? n.placement(namespace, source, result.block().key()) : null;
         if (held != null && PlacementRows.isServed(held.state()) && operation.equals(held.operation())) {
-            gone.add(new RemovedPlacement(result.block(), held));
+            gone.add(new RemovedPlacement(result.block(), held, held.stored()));
         }
     }
 
@@ -201,7 +201,7 @@ public record PlacementEffects(List<PagedBlock> arrived, List<Tier> heldAlso, Li
         boolean ours = held.state() == PlacementState.LEAVING && operation.equals(held.operation());
         boolean notThere = isNotThere(result.reason());
         if (notThere ? ours : result.status() == BlockStatus.GONE && Removals.isTheOne(held, result.page(), result.generation())) {
-            gone.add(new RemovedPlacement(result.block(), held));
+            gone.add(new RemovedPlacement(result.block(), held, held.stored() || result.source() == Tier.STORE));
         } else if (ours && !notThere && result.status() != BlockStatus.GONE) {
             stays(n, namespace, tier, result);
         }
@@ -215,7 +215,7 @@ public record PlacementEffects(List<PagedBlock> arrived, List<Tier> heldAlso, Li
         boolean lastCopy = tier == Tier.HOST && result.reason() == OperationReason.LAST_COPY;
         PlacementRow disk = lastCopy ? n.placement(namespace, Tier.DISK, result.block().key()) : null;
         if (disk != null && disk.state() == PlacementState.SERVING) {
-            missed.add(new RemovedPlacement(result.block(), disk));
+            missed.add(new RemovedPlacement(result.block(), disk, disk.stored()));
         } else {
             pinned.add(result.block());
         }

@@ -37,7 +37,7 @@ public final class Removals {
         for (PagedBlock block : e.blocks()) {
             PlacementRow held = n.placement(namespace, e.tier(), block.block().key());
             if (held != null && isTheOne(held, block.page(), block.generation())) {
-                gone.add(new RemovedPlacement(block.block(), held));
+                gone.add(new RemovedPlacement(block.block(), held, held.stored()));
             }
         }
         fact(n, e.tier(), e.namespace(), e.reason(), gone);
@@ -57,7 +57,7 @@ public final class Removals {
         int lost = 0;
         for (RemovedPlacement one : gone) {
             blocks.add(one.block());
-            lost += one.copy().stored() || isElsewhere(n, tier, digest, one.block()) ? 0 : 1;
+            lost += one.stored() || isElsewhere(n, tier, digest, one.block()) ? 0 : 1;
         }
         n.fact(new BlocksRemoved(n.envelope(), tier, namespace, reason, blocks, lost));
         Promotions.gone(n, tier, namespace, gone);

@@ -3,6 +3,7 @@ package io.tierlog.controller.core.placement;
 
 import static io.tierlog.controller.core.World.assertRefused;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.controller.core.Agent;
 import io.tierlog.controller.core.api.Input;
@@ -28,6 +29,7 @@ import io.tierlog.schemas.event.BlocksSeenStored;
 import io.tierlog.schemas.event.BlocksStored;
 import io.tierlog.schemas.event.DropDone;
 import io.tierlog.schemas.event.DropFailed;
+import io.tierlog.schemas.event.NodeDrainRequested;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -114,6 +116,38 @@ class StoreEvidenceTest extends DiskScene {
     void aDropThatSawNothingIsFoundInTheLog() {
         DropBlocks drop = dropThatReliesOnTheStore();
         w.input(new DropDone(a.envelope(), drop.operation(), Tier.DISK, Agent.NAMESPACE, Agent.gone(drop.blocks())));
+        assertEquals(List.of("block " + p.getLast() + " left DISK relying on STORE, and the agent has not seen it there"), evidenceFindings());
+    }
+
+    /** A decision that was aborted gave its drop the same id: the agent took its blocks, and the log has only the second decision. */
+    @Test
+    void blocksThatTheDropDoesNotNameReliedOnSomethingElse() {
+        DropBlocks drop = dropThatReliesOnTheStore();
+        List<BlockResult> results = new ArrayList<>(Agent.gone(drop));
+        results.addAll(Agent.gone(List.of(new PagedBlock(Agent.blocks(p, 3, 4).getFirst(), -1, 99, 0))));
+
+        w.input(new DropDone(a.envelope(), drop.operation(), Tier.DISK, Agent.NAMESPACE, results));
+
+        assertEquals(5, w.fact(BlocksRemoved.class).blocks().size());
+        assertEquals(List.of(), evidenceFindings());
+    }
+
+    /** The drain that begins meanwhile counts its blocks as unsaved until the store has answered, and the agent has just seen them there. */
+    @Test
+    void whatTheAgentSawInTheStoreIsNoLastCopy() {
+        DropBlocks drop = dropThatReliesOnTheStore();
+        w.input(new NodeDrainRequested(new Envelope(a.aggregate(), "operator/o", 0, 1, 0, 0, null, null, null), "d1", true, null));
+        w.tick();
+        assertTrue(w.facts(BlocksUnconfirmed.class).stream().anyMatch(f -> f.blocks().containsAll(Blocks.of(drop.blocks()))));
+
+        w.input(new DropDone(a.envelope(), drop.operation(), Tier.DISK, Agent.NAMESPACE, Agent.gone(drop)));
+
+        assertEquals(0, w.fact(BlocksRemoved.class).lastCopiesLost());
+        assertEquals(List.of(), evidenceFindings());
+    }
+
+    /** What the log so far says against I11. */
+    private List<String> evidenceFindings() {
         List<String> found = new ArrayList<>();
         LogInvariants invariants = new LogInvariants(v -> {
             if (v.invariant() == Invariant.I11) {
@@ -127,6 +161,6 @@ class StoreEvidenceTest extends DiskScene {
                 invariants.decision(0, 0, w.facts.get(next++));
             }
         }
-        assertEquals(List.of("block " + p.getLast() + " left DISK relying on STORE, and the agent has not seen it there"), found);
+        return found;
     }
 }

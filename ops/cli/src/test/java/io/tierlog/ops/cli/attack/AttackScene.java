@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.TopicAdmin;
 import io.tierlog.events.Topics;
+import io.tierlog.ops.cli.LogFacts;
 import io.tierlog.ops.cli.Main;
 import io.tierlog.ops.process.ChildProcess;
 import java.io.IOException;
@@ -194,6 +195,16 @@ final class AttackScene implements AutoCloseable {
             Thread.currentThread().interrupt();
             return "";
         }
+    }
+
+    /** Decisions on the log by now. */
+    int decisions() {
+        return LogFacts.read(access).size();
+    }
+
+    /** Waits until the controller has decided more than so many, and some beyond what was under way. */
+    void awaitMoreThan(int decided) {
+        await("decisions go on", () -> decisions() > decided + 20);
     }
 
     /** The log keeps every invariant and, after a moment at rest, rerun decides the same. */

@@ -112,6 +112,12 @@ final class EngineCalls implements AutoCloseable {
         return requests.get();
     }
 
+    /** Waits until twenty more have been submitted and finished. */
+    void awaitMore() {
+        long before = requests();
+        AttackScene.await("requests go on; the last failure was " + lastFailure, () -> requests() > before + 20);
+    }
+
     /** Requests of which a call was refused, or whose session ended. */
     long failed() {
         return failed.get();

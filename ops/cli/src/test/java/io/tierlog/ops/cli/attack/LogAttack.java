@@ -43,23 +43,18 @@ class LogAttack {
         return facts(scene, AgentAccepted.class).reduce((first, last) -> last).orElseThrow();
     }
 
-    private static void goesOn(EngineCalls engine) {
-        long before = engine.requests();
-        AttackScene.await("requests go on; the last failure was " + engine.lastFailure(), () -> engine.requests() > before + 20);
-    }
-
     /** Point 2.1: another application id on the log of a controller that decides. */
     @Test
     void aSecondControllerIsRefusedAtItsStart() throws Exception {
         try (AttackScene scene = new AttackScene(directory)) {
             AttackScene.Controller first = scene.controller("first");
             EngineCalls engine = scene.own(new EngineCalls(directory, scene.agent("a").port()));
-            goesOn(engine);
+            engine.awaitMore();
 
             AttackScene.Ended second = scene.ended("controller-second", scene.controllerProcess("second", "--application-id", "other"));
             assertEquals(2, second.code(), second::text);
             assertTrue(second.text().contains("tierlog-controller") && second.text().contains("hint:"), second::text);
-            goesOn(engine);
+            engine.awaitMore();
             assertTrue(first.process().isAlive());
             engine.close();
             scene.assertLogHolds();
@@ -73,7 +68,7 @@ class LogAttack {
             scene.controller("state");
             AttackScene.Agent agent = scene.agent("a");
             EngineCalls engine = scene.own(new EngineCalls(directory, agent.port()));
-            goesOn(engine);
+            engine.awaitMore();
             AgentAccepted now = accepted(scene);
             String sender = "agent/a/" + now.processId();
             Forger forger = scene.own(new Forger(scene.access));
@@ -90,7 +85,7 @@ class LogAttack {
             }
             AttackScene.await("the bytes are skipped on record", () -> facts(scene, InputSkipped.class).findAny().isPresent());
             assertEquals(now, accepted(scene), "the epoch goes on");
-            goesOn(engine);
+            engine.awaitMore();
 
             forger.append(Topics.DEFAULT.commands(), NODE, new ReleasePins(
                     new Envelope(NODE, "controller/0", now.newIncarnation(), 1, 0, 0, null, null, null), new CommandHeader("forged", Long.MAX_VALUE),
@@ -100,7 +95,7 @@ class LogAttack {
             AttackScene.await("the process registers again", () -> accepted(scene).newIncarnation() == now.newIncarnation() + 1);
             assertEquals(now.processId(), accepted(scene).processId());
             assertTrue(agent.process().isAlive());
-            goesOn(engine);
+            engine.awaitMore();
         }
     }
 
@@ -112,7 +107,7 @@ class LogAttack {
             scene.controller("state");
             AttackScene.Agent agent = scene.agent("a");
             EngineCalls engine = scene.own(new EngineCalls(directory, agent.port()));
-            goesOn(engine);
+            engine.awaitMore();
             AttackScene.letPass(10);
             engine.p99Micros(); // cold code
             long quiet = engine.requests();
@@ -134,9 +129,9 @@ class LogAttack {
             assertEquals(failedBefore, engine.failed(), engine::lastFailure);
 
             scene.restartBroker();
-            int decided = LogFacts.read(scene.access).size();
-            goesOn(engine);
-            AttackScene.await("decisions go on", () -> LogFacts.read(scene.access).size() > decided + 20);
+            int decided = scene.decisions();
+            engine.awaitMore();
+            scene.awaitMoreThan(decided);
             engine.close();
             AttackScene.letPass(5);
             scene.assertLogHolds();
@@ -149,7 +144,7 @@ class LogAttack {
         try (AttackScene scene = new AttackScene(directory)) {
             AttackScene.Controller controller = scene.controller("state");
             EngineCalls engine = scene.own(new EngineCalls(directory, scene.agent("a").port()));
-            goesOn(engine);
+            engine.awaitMore();
             Forger forger = scene.own(new Forger(scene.access));
             for (String topic : List.of(Topics.DEFAULT.commands(), Topics.DEFAULT.messages(), Topics.DEFAULT.deadLetters())) {
                 forger.delete(topic);
@@ -161,7 +156,7 @@ class LogAttack {
                         String.valueOf(AttackScene.PARTITIONS));
                 assertEquals(0, made.code(), made::text);
                 AttackScene.await("/health is well", () -> !scene.get(controller.http() + "/health").contains(topic));
-                goesOn(engine);
+                engine.awaitMore();
             }
         }
     }

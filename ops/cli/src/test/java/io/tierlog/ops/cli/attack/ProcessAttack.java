@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.tierlog.ops.cli.LogFacts;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.net.InetAddress;
@@ -31,11 +30,6 @@ class ProcessAttack {
     @SuppressWarnings("NullAway.Init") // JUnit sets it.
     Path directory;
 
-    private static void goesOn(EngineCalls engine) {
-        long before = engine.requests();
-        AttackScene.await("requests go on; the last failure was " + engine.lastFailure(), () -> engine.requests() > before + 20);
-    }
-
     private static List<Path> files(Path under, String suffix) throws IOException {
         try (Stream<Path> all = Files.walk(under)) {
             return all.filter(file -> file.getFileName().toString().endsWith(suffix)).sorted(Comparator.naturalOrder()).toList();
@@ -48,7 +42,7 @@ class ProcessAttack {
         try (AttackScene scene = new AttackScene(directory)) {
             AttackScene.Controller controller = scene.controller("state");
             EngineCalls engine = scene.own(new EngineCalls(directory, scene.agent("a").port()));
-            goesOn(engine);
+            engine.awaitMore();
             controller.process().close();
             List<Path> tables = new ArrayList<>(files(directory.resolve("state"), ".sst"));
             tables.addAll(files(directory.resolve("state"), "CURRENT"));
@@ -59,9 +53,9 @@ class ProcessAttack {
                 }
             }
 
-            int decided = LogFacts.read(scene.access).size();
+            int decided = scene.decisions();
             AttackScene.Controller again = scene.controller("state");
-            AttackScene.await("it decides again", () -> LogFacts.read(scene.access).size() > decided + 20);
+            scene.awaitMoreThan(decided);
             assertTrue(again.process().isAlive());
             assertFalse(files(directory.resolve("state/corrupt-state"), "").isEmpty(), "the damaged files are kept");
             engine.close();
@@ -76,17 +70,17 @@ class ProcessAttack {
         try (AttackScene scene = new AttackScene(directory)) {
             AttackScene.Controller controller = scene.controller("state");
             EngineCalls engine = scene.own(new EngineCalls(directory, scene.agent("a").port()));
-            goesOn(engine);
+            engine.awaitMore();
             controller.process().close();
             copy(directory.resolve("state"), directory.resolve("older"));
             AttackScene.Controller second = scene.controller("state");
-            goesOn(engine);
-            goesOn(engine);
+            engine.awaitMore();
+            engine.awaitMore();
             second.process().close();
 
-            int decided = LogFacts.read(scene.access).size();
+            int decided = scene.decisions();
             scene.controller("older");
-            AttackScene.await("it decides", () -> LogFacts.read(scene.access).size() > decided + 20);
+            scene.awaitMoreThan(decided);
             engine.close();
             AttackScene.letPass(5);
             scene.assertLogHolds();
@@ -132,7 +126,7 @@ class ProcessAttack {
             AttackScene.Controller controller = scene.controller("state");
             AttackScene.Agent agent = scene.agent("a");
             EngineCalls engine = scene.own(new EngineCalls(directory, agent.port()));
-            goesOn(engine);
+            engine.awaitMore();
             for (int port : List.of(URI.create(controller.http()).getPort(), URI.create(controller.api()).getPort(), agent.port())) {
                 for (int i = 0; i < CONNECTIONS; i++) {
                     try {
@@ -153,7 +147,7 @@ class ProcessAttack {
             long tookMs = (System.nanoTime() - start) / 1_000_000;
             System.out.println("/health answered after " + tookMs + " ms with " + sockets.size() + " idle connections");
             assertTrue(tookMs < 5_000, () -> "/health took " + tookMs + " ms");
-            goesOn(engine);
+            engine.awaitMore();
             assertTrue(scene.said("agent-a", "\tat ") < 50, "a stack trace for each bad connection");
         } finally {
             for (Socket socket : sockets) {

@@ -385,6 +385,7 @@ public final class SimNode implements AgentLink {
             if (running.status().incarnation() == 0) {
                 running.sink.incarnation(accepted.newIncarnation());
                 running.accepted = true;
+                running.asksAtMs = Long.MAX_VALUE; // a repeat of an earlier request was accepted before it would ask again
                 on(new AgentInput.Registered(accepted.newIncarnation(), accepted.commandSequence(), accepted.policy()));
             }
             return true;
