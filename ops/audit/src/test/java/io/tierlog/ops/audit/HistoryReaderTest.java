@@ -74,7 +74,7 @@ class HistoryReaderTest {
         decision(new BlocksRemoved(envelope(NODE, 2), Tier.HOST, "chat", RemovalReason.WATER_LEVEL, List.of(block(FIRST)), 0));
         decision(new NodeEnded(envelope(NODE, 3), 1, RemovalReason.NODE_LOST));
         MemoryLog log = new MemoryLog().with(TOPICS.events(), events).with(TOPICS.decisions(), decisions);
-        return new HistoryReader(log, TOPICS, codec, 1).read(subject);
+        return new HistoryReader(log, TOPICS, codec, 1).read(subject, Stretch.ALL);
     }
 
     private static List<String> lines(History history) {
@@ -119,7 +119,7 @@ class HistoryReaderTest {
         History history = read(new Subject.Block("other", FIRST));
 
         assertEquals(List.of(), history.entries());
-        assertEquals(List.of(), history.similar());
+        assertEquals(List.of("chat 00000000000000aa"), history.similar());
     }
 
     @Test

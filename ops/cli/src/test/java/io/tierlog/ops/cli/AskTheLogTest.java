@@ -110,6 +110,52 @@ class AskTheLogTest {
         assertTrue(unknown.err().contains("no node node-7"), unknown.err());
     }
 
+    @Test
+    void aRequestSaysWhatBecameOfEachBlockOfItsPrompt() {
+        JsonNode admitted = json("node", "node-1", "--all").path("records").valueStream()
+                .filter(record -> record.path("type").asText().equals("RequestAdmitted")).findFirst().orElseThrow();
+        String id = field(admitted, "request");
+        JsonNode request = json("request", id);
+        JsonNode attempt = request.path("attempts").path(0);
+
+        assertEquals(Integer.parseInt(field(admitted, "wholeBlocks")), attempt.path("blocks").size(), request.toString());
+        assertEquals("submitted", attempt.path("steps").path(0).path("step").asText());
+        assertTrue(attempt.path("steps").size() > 3, attempt.toString());
+        for (JsonNode block : attempt.path("blocks")) {
+            assertEquals(block.path("became").asText().equals("computed"), !block.path("why").asText().isEmpty(), block.toString());
+        }
+
+        String key = attempt.path("blocks").path(0).path("key").asText();
+        JsonNode tree = json("block", attempt.path("namespace").asText(), key, "--tree");
+        assertTrue(tree.path("prefix").path(0).path("block").asText().equals(key + " <-"), tree.toString());
+        JsonNode last = json("request", id, "--from", printed(admitted), "--to", printed(admitted)).path("records");
+        assertTrue(last.valueStream().anyMatch(record -> record.path("type").asText().equals("RequestAdmitted")), last.toString());
+        assertTrue(last.size() < request.path("records").size(), last.toString());
+        refused("--why-left and --tree", "block", "n", key, "--why-left", "--tree");
+        refused("is no moment", "block", "n", key, "--from", "soon");
+    }
+
+    private static String printed(JsonNode record) {
+        return record.path("topic").asText() + "-" + record.path("partition") + "@" + record.path("offset");
+    }
+
+    @Test
+    void aNodeAndATenantHaveTheirRecords() {
+        List<String> ofNode = json("node", "node-1").path("records").valueStream().map(record -> record.path("type").asText()).toList();
+        assertTrue(ofNode.contains("AgentAccepted") && ofNode.contains("NodeEnded") && !ofNode.contains("BlocksPlaced"), ofNode.toString());
+        JsonNode tenant = json("tenant", "tenant-0");
+        assertTrue(tenant.path("records").valueStream().anyMatch(record -> record.path("type").asText().equals("BlocksPlaced")), "no placement");
+
+        Answer unknown = run("audit", "node", "node1", "--log", data.toString());
+        assertEquals(1, unknown.exitCode(), unknown.toString());
+        assertTrue(unknown.err().contains("the log has node-1"), unknown.err());
+    }
+
+    private static String field(JsonNode record, String name) {
+        return record.path("fields").valueStream().map(JsonNode::asText).filter(text -> text.startsWith(name + "="))
+                .findFirst().orElseThrow().substring(name.length() + 1);
+    }
+
     /** Where the partition of the one node ends. */
     private static JsonNode nodePartition() {
         return json("state", "--node", "node-1").path("partitions").path(0);

@@ -6,15 +6,19 @@ import io.tierlog.events.Codec;
 import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
 import io.tierlog.events.Topics;
+import io.tierlog.ops.audit.AuditException;
 import io.tierlog.ops.audit.LogEntry;
 import io.tierlog.ops.audit.LogSource;
 import io.tierlog.ops.audit.RecordCursor;
+import io.tierlog.ops.audit.Stretch;
 import io.tierlog.schemas.Block;
+import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.WireRecord;
+import io.tierlog.schemas.WireType;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.EngineLeft;
@@ -24,6 +28,7 @@ import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.decision.WaterLevelCrossed;
 import io.tierlog.schemas.decision.WaterLevelRelieved;
 import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.RequestSubmitted;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -44,6 +49,9 @@ import org.jspecify.annotations.Nullable;
  * subject, or when it may end a placement or set a watermark. Confined to one thread. Memory: the entries found.
  */
 final class PartitionHistory {
+    /** Most records of one subject. */
+    static final int MAX_ENTRIES = 200_000;
+
     /** Most operations that are followed for one request or migration. */
     private static final int MAX_OPERATIONS = 10_000;
 
@@ -56,12 +64,16 @@ final class PartitionHistory {
     private final Map<Level, WaterLevelCrossed> levels = new HashMap<>();
     private final Set<String> ids = new LinkedHashSet<>();
     private final List<byte[]> needles = new ArrayList<>();
+    private final List<WireType<? extends Fact>> types;
+    private final RequestTrace request = new RequestTrace();
+    private final PrefixTree prefix = new PrefixTree();
+    private final Stretch.Part stretch;
 
     /** The partition of a log, and what is looked for in it. */
-    record Job(LogSource source, Topics topics, Codec codec, int partition, Subject subject, LongAdder progress) {}
+    record Job(LogSource source, Topics topics, Codec codec, int partition, Subject subject, Stretch stretch, LongAdder progress) {}
 
     /** What one partition has. */
-    record Result(List<History.Entry> entries, List<History.Location> placements) {}
+    record Result(List<History.Entry> entries, List<History.Location> placements, List<History.Attempt> attempts, PrefixTree prefix) {}
 
     private record Place(String aggregate, Tier tier) {}
 
@@ -72,12 +84,14 @@ final class PartitionHistory {
         this.topics = job.topics();
         this.events = job.codec().reader(Event.class);
         this.facts = job.codec().reader(Fact.class);
+        this.stretch = job.stretch().of(job.source(), topics, job.codec(), job.partition());
+        this.types = RecordTypes.of(job.subject());
         needles.add(job.subject().needle());
         switch (job.subject()) {
-            case Subject.Block _ -> {}
-            case Subject.Request request -> ids.add(request.id());
-            case Subject.Operation operation -> ids.add(operation.id());
-            case Subject.Migration migration -> ids.add(migration.id());
+            case Subject.Block _, Subject.Node _, Subject.Tenant _ -> {}
+            case Subject.Request named -> ids.add(named.id());
+            case Subject.Operation named -> ids.add(named.id());
+            case Subject.Migration named -> ids.add(named.id());
         }
     }
 
@@ -102,26 +116,44 @@ final class PartitionHistory {
                 event(next);
             }
         }
-        return new Result(entries, List.copyOf(placements.values()));
+        List<History.Attempt> attempts = new ArrayList<>();
+        for (RequestTrace.Attempt attempt : request.attempts()) {
+            RequestSubmitted submitted = attempt.submitted();
+            if (submitted != null) {
+                PastOfBlocks past = PastOfBlocks.read(job.source(), topics, job.codec(), job.partition(), attempt, submitted);
+                attempts.add(RequestTrace.report(attempt, submitted, past));
+            }
+        }
+        return new Result(entries, List.copyOf(placements.values()), attempts, prefix);
     }
 
     /** The decision when it may matter; null otherwise. */
     private @Nullable Fact interesting(LogEntry.Data data) {
         byte[] value = data.value();
         boolean mayMatter = value != null
-                && (contains(value)
+                && ((isOfTypes(value) && contains(value))
                         || facts.is(value, WaterLevelCrossed.TYPE)
                         || facts.is(value, WaterLevelRelieved.TYPE)
                         || (!placements.isEmpty() && (facts.is(value, NodeEnded.TYPE) || facts.is(value, EngineLeft.TYPE))));
         return mayMatter && facts.read(value) instanceof Reading.Decoded<Fact> good ? good.value() : null;
     }
 
+    private boolean isOfTypes(byte[] value) {
+        return types.isEmpty() || types.stream().anyMatch(type -> facts.is(value, type));
+    }
+
     private void event(LogEntry.Data data) {
         job.progress().increment();
         byte[] value = data.value();
-        if (value != null && contains(value) && events.read(value) instanceof Reading.Decoded<Event> good) {
+        if (types.isEmpty() && value != null && contains(value) && events.read(value) instanceof Reading.Decoded<Event> good) {
             List<String> texts = texts(good.value());
-            if (!texts.isEmpty()) {
+            if (!texts.isEmpty() && stretch.hasEvent(data.offset(), data.timestampMs())) {
+                if (job.subject() instanceof Subject.Request) {
+                    request.record(good.value().envelope().aggregate(), data.offset(), data.timestampMs(), good.value());
+                }
+                if (job.subject() instanceof Subject.Block && good.value() instanceof RequestSubmitted submitted) {
+                    prefix.add(submitted.keys(), data.timestampMs());
+                }
                 add(data, topics.events(), good.value().envelope(), good.value(), texts, "", Optional.empty(), false);
             }
         }
@@ -145,10 +177,16 @@ final class PartitionHistory {
         if (texts.isEmpty()) {
             return;
         }
+        place(data.timestampMs(), fact);
+        if (!stretch.hasDecision(data.offset(), data.timestampMs(), LogInvariants.causeOffset(fact))) {
+            return;
+        }
+        if (job.subject() instanceof Subject.Request) {
+            request.record(aggregate, data.offset(), data.timestampMs(), fact);
+        }
         Tier left = ends ? null : leaves(fact);
         Optional<String> level = left == null || !isByWatermark(fact) ? Optional.empty() : level(aggregate, left);
         add(data, topics.decisions(), fact.envelope(), fact, texts, cause(fact, input), level, ends || left != null);
-        place(data.timestampMs(), fact);
     }
 
     private boolean end(Place place) {
@@ -197,12 +235,13 @@ final class PartitionHistory {
         return ByteBuffer.wrap(wanted.key()).equals(ByteBuffer.wrap(block.key().unshared()));
     }
 
+    /** The watermarks of the tier, and of groups on it, that are crossed now. */
     private Optional<String> level(String aggregate, Tier tier) {
         return levels.entrySet().stream()
                 .filter(entry -> entry.getKey().aggregate().equals(aggregate) && entry.getKey().tier() == tier)
-                .map(Map.Entry::getValue)
-                .map(PartitionHistory::shown)
-                .findFirst();
+                .map(entry -> shown(entry.getValue()))
+                .sorted()
+                .reduce((one, other) -> one + "; " + other);
     }
 
     private static String shown(WaterLevelCrossed crossed) {
@@ -223,16 +262,34 @@ final class PartitionHistory {
     /** The texts of a record about the subject; none when it is not about it. Remembers operations that serve a request or a migration. */
     private List<String> texts(WireRecord record) {
         GenericRecord generic = RecordFields.of(record);
-        if (job.subject() instanceof Subject.Block block) {
-            List<GenericRecord> found = RecordFields.ofBlock(generic, block);
-            if (found.isEmpty()) {
-                return List.of();
-            }
-            List<String> texts = new ArrayList<>(RecordFields.texts(generic, ""));
-            found.forEach(one -> texts.addAll(RecordFields.texts(one, "block.")));
-            return texts;
+        return switch (job.subject()) {
+            case Subject.Block block -> textsOfBlock(record, generic, block);
+            case Subject.Node node -> aggregate(record).equals(node.aggregate()) ? RecordFields.texts(generic, "") : List.of();
+            case Subject.Tenant tenant -> RecordFields.namespaces(generic).anyMatch(tenant::has) ? RecordFields.texts(generic, "") : List.of();
+            case Subject.Request _, Subject.Operation _, Subject.Migration _ -> textsOfIds(record, generic);
+        };
+    }
+
+    private List<String> textsOfBlock(WireRecord record, GenericRecord generic, Subject.Block block) {
+        List<GenericRecord> found = RecordFields.ofBlock(generic, block);
+        int index = record instanceof RequestSubmitted submitted && submitted.namespace().equals(block.namespace())
+                ? submitted.keys().indexOf(Bytes.wrapUnshared(block.key()))
+                : -1;
+        if (found.isEmpty() && index < 0) {
+            return List.of();
         }
-        if (!RecordFields.names(generic, ids)) {
+        List<String> texts = new ArrayList<>(RecordFields.texts(generic, ""));
+        found.forEach(one -> texts.addAll(RecordFields.texts(one, "block.")));
+        if (index >= 0 && record instanceof RequestSubmitted submitted) {
+            texts.add("block.index=" + index);
+            texts.add("block.found=" + RequestTrace.where(submitted, index));
+        }
+        return texts;
+    }
+
+    private List<String> textsOfIds(WireRecord record, GenericRecord generic) {
+        boolean isIt = job.subject() instanceof Subject.Migration migration && aggregate(record).equals("migration/" + migration.id());
+        if (!isIt && !RecordFields.names(generic, ids)) {
             return List.of();
         }
         if (!(job.subject() instanceof Subject.Operation) && record instanceof OperationIssued issued && ids.size() < MAX_OPERATIONS
@@ -242,8 +299,20 @@ final class PartitionHistory {
         return RecordFields.texts(generic, "");
     }
 
+    private static String aggregate(WireRecord record) {
+        return switch (record) {
+            case Fact fact -> fact.envelope().aggregate();
+            case Event event -> event.envelope().aggregate();
+            default -> "";
+        };
+    }
+
     private void add(LogEntry.Data data, String topic, Envelope envelope, WireRecord record, List<String> texts, String cause,
             Optional<String> level, boolean departure) {
+        if (entries.size() >= MAX_ENTRIES) {
+            throw new AuditException("more than " + MAX_ENTRIES + " records of partition " + job.partition() + " are about it",
+                    "choose a stretch with --from and --to");
+        }
         entries.add(new History.Entry(data.timestampMs(), topic, job.partition(), data.offset(), envelope.aggregate(), record.schema().getName(),
                 texts, cause, departure, level));
     }

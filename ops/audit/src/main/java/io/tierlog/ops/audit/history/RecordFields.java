@@ -10,6 +10,7 @@ import java.util.Collection;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.apache.avro.Schema;
 import org.apache.avro.generic.GenericDatumReader;
 import org.apache.avro.generic.GenericRecord;
@@ -89,6 +90,11 @@ public final class RecordFields {
             case Collection<?> list -> list.stream().anyMatch(element -> names(element, ids));
             default -> false;
         };
+    }
+
+    /** The namespaces that the record names itself. */
+    static Stream<String> namespaces(GenericRecord record) {
+        return record.getSchema().getField("namespace") == null ? Stream.of() : Stream.of(String.valueOf(record.get("namespace")));
     }
 
     /** NAME=VALUE of all fields but the envelope; of lists their length, of records inside their own fields. */

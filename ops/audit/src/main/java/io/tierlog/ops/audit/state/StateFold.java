@@ -13,6 +13,7 @@ import io.tierlog.events.Topics;
 import io.tierlog.ops.audit.AuditException;
 import io.tierlog.ops.audit.LogEntry;
 import io.tierlog.ops.audit.LogSource;
+import io.tierlog.ops.audit.Moment;
 import io.tierlog.ops.audit.RecordCursor;
 import io.tierlog.schemas.decision.Fact;
 import java.util.concurrent.atomic.LongAdder;
@@ -93,7 +94,7 @@ final class StateFold implements AutoCloseable {
 
     /** As the other, through tables that write into {@link #tables}. */
     void advance(Moment moment, Tables into, Listener listener) {
-        requireInLog(moment);
+        moment.requireIn(source, topics, partition);
         if (last.offset() >= 0 && !moment.includes(last.offset(), last.timeMs(), last.cause())) {
             throw new AuditException(moment + " is before " + new Moment.Decision(partition, last.offset()), "give the earlier moment first");
         }
@@ -107,25 +108,6 @@ final class StateFold implements AutoCloseable {
             last = next.place;
             ahead = null;
             progress.increment();
-        }
-    }
-
-    private void requireInLog(Moment moment) {
-        switch (moment) {
-            case Moment.Decision decision -> requireBefore(topics.decisions(), decision.offset(), decisions.end());
-            case Moment.Input input -> {
-                try (RecordCursor events = new RecordCursor(source, topics.events(), partition)) {
-                    requireBefore(topics.events(), input.offset(), events.end());
-                }
-            }
-            case Moment.End _, Moment.Time _, Moment.Bare _ -> {}
-        }
-    }
-
-    private void requireBefore(String topic, long offset, long end) {
-        if (offset >= end) {
-            throw new AuditException("there is no offset " + offset + " in partition " + partition + " of " + topic + ": it ends at " + end,
-                    end == 0 ? "choose another partition" : "write an offset of 0 to " + (end - 1) + ", or end");
         }
     }
 

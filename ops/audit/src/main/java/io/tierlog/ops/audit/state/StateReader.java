@@ -6,6 +6,7 @@ import io.tierlog.events.Partitions;
 import io.tierlog.events.Topics;
 import io.tierlog.ops.audit.AuditException;
 import io.tierlog.ops.audit.LogSource;
+import io.tierlog.ops.audit.Moment;
 import io.tierlog.ops.audit.PartitionJobs;
 import java.util.ArrayList;
 import java.util.List;

@@ -13,6 +13,7 @@ import io.tierlog.controller.core.table.Table;
 import io.tierlog.ops.audit.AuditException;
 import io.tierlog.ops.audit.LogEntry;
 import io.tierlog.ops.audit.MemoryLog;
+import io.tierlog.ops.audit.Moment;
 import io.tierlog.schemas.state.NamespaceRow;
 import java.util.List;
 import java.util.Objects;

@@ -21,6 +21,7 @@ import picocli.CommandLine.Spec;
         footer = {
             "",
             "A decision names the input that led to it. Where a block leaves a tier, the watermark that was reached there is shown with its numbers.",
+            StretchOptions.MOMENTS,
             HistoryOutput.EXIT_CODES
         })
 final class AuditBlockCommand implements Callable<Integer> {
@@ -36,6 +37,9 @@ final class AuditBlockCommand implements Callable<Integer> {
     @Mixin
     AuditOptions audit;
 
+    @Mixin
+    StretchOptions stretch;
+
     @Parameters(index = "0", paramLabel = "NAMESPACE", description = "Namespace of the block.")
     String namespace;
 
@@ -45,9 +49,17 @@ final class AuditBlockCommand implements Callable<Integer> {
     @Option(names = "--why-left", description = "Show only how it left its tiers.")
     boolean whyLeft;
 
+    @Option(names = "--tree", description = "Show the prompts that contain it: the prefix before it, and how they go on after it.")
+    boolean tree;
+
     @Override
     public Integer call() throws Exception {
-        return new HistoryOutput(spec, cluster, audit).print(new Subject.Block(namespace, bytes()), "block " + key + " of " + namespace, whyLeft);
+        if (whyLeft && tree) {
+            throw new CliError("--why-left and --tree are two questions", "leave one of them out", CliError.BAD_INPUT);
+        }
+        HistoryOutput.Part part = tree ? HistoryOutput.Part.PREFIX : whyLeft ? HistoryOutput.Part.DEPARTURES : HistoryOutput.Part.ALL;
+        Subject block = new Subject.Block(namespace, bytes());
+        return new HistoryOutput(spec, cluster, audit).print(block, stretch, "block " + key + " of " + namespace, part);
     }
 
     private byte[] bytes() {

@@ -14,11 +14,13 @@ import picocli.CommandLine.Spec;
         subcommands = {
             AuditBlockCommand.class,
             AuditMigrationCommand.class,
+            AuditNodeCommand.class,
             AuditOperationCommand.class,
             AuditRequestCommand.class,
             AuditRerunCommand.class,
             AuditStateCommand.class,
             AuditStatsCommand.class,
+            AuditTenantCommand.class,
             AuditVerifyCommand.class
         })
 public final class AuditCommand implements Callable<Integer> {

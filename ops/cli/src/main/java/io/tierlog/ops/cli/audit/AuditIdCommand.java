@@ -20,6 +20,9 @@ abstract class AuditIdCommand implements Callable<Integer> {
     @Mixin
     AuditOptions audit;
 
+    @Mixin
+    StretchOptions stretch;
+
     @Parameters(paramLabel = "ID", description = "Its id; that of an operation is AGGREGATE@OFFSET.ORDINAL.")
     String id;
 
@@ -28,6 +31,6 @@ abstract class AuditIdCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        return new HistoryOutput(spec, cluster, audit).print(subject(id), spec.name() + " " + id, false);
+        return new HistoryOutput(spec, cluster, audit).print(subject(id), stretch, spec.name() + " " + id, HistoryOutput.Part.ALL);
     }
 }

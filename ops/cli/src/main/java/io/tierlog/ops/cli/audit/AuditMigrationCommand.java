@@ -8,7 +8,12 @@ import picocli.CommandLine.Command;
 @Command(
         name = "migration",
         description = "Show every record of the log about one migration.",
-        footer = {"", "It shows the order, the answers of the nodes, and the operations that it began.", HistoryOutput.EXIT_CODES})
+        footer = {
+            "",
+            "It shows the order, the answers of the nodes, and the operations that it began.",
+            StretchOptions.MOMENTS,
+            HistoryOutput.EXIT_CODES
+        })
 final class AuditMigrationCommand extends AuditIdCommand {
     @Override
     Subject subject(String name) {

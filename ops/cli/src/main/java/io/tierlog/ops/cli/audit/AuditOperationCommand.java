@@ -8,7 +8,7 @@ import picocli.CommandLine.Command;
 @Command(
         name = "operation",
         description = "Show every record of the log about one operation.",
-        footer = {"", "A decision names the input that led to it.", HistoryOutput.EXIT_CODES})
+        footer = {"", "A decision names the input that led to it.", StretchOptions.MOMENTS, HistoryOutput.EXIT_CODES})
 final class AuditOperationCommand extends AuditIdCommand {
     @Override
     Subject subject(String name) {

@@ -7,7 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.events.Topics;
-import io.tierlog.ops.audit.state.Moment;
+import io.tierlog.ops.audit.Moment;
 import io.tierlog.ops.audit.state.StateDiff;
 import io.tierlog.ops.audit.state.StateReader;
 import io.tierlog.ops.cli.CliError;

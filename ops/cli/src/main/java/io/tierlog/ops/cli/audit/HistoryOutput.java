@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli.audit;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.ops.audit.history.History;
 import io.tierlog.ops.audit.history.HistoryReader;
@@ -11,12 +12,15 @@ import io.tierlog.ops.cli.CliError;
 import io.tierlog.ops.cli.ClusterOptions;
 import io.tierlog.ops.cli.Columns;
 import java.io.PrintWriter;
+import java.util.HexFormat;
 import java.util.List;
 import picocli.CommandLine.Model.CommandSpec;
 
 /** Reads a history and prints it: what the commands of one subject share. */
 final class HistoryOutput {
-    static final String EXIT_CODES = "Exit codes: 0 found, 1 the log has no record of it, 2 the log cannot be read.";
+    static final String EXIT_CODES = "Exit codes: 0 found, 1 the log has no record of it, 2 wrong input, or the log cannot be read.";
+
+    private static final int MAX_PREFIX_ROWS = 200;
 
     private final CommandSpec spec;
     private final ClusterOptions cluster;
@@ -28,66 +32,119 @@ final class HistoryOutput {
         this.audit = audit;
     }
 
+    /** What of a history is printed. */
+    enum Part {
+        ALL,
+        /** How a block left its tiers. */
+        DEPARTURES,
+        /** The prompts that contain a block. */
+        PREFIX
+    }
+
     /**
      * Prints what the log says.
      *
      * @param what the subject for people, for example "request r-1"
-     * @param whyLeft only how a block left its tiers
      */
-    int print(Subject subject, String what, boolean whyLeft) throws Exception {
+    int print(Subject subject, StretchOptions stretch, String what, Part part) throws Exception {
         History history = audit.read(cluster, source -> {
             HistoryReader reader = new HistoryReader(source, cluster.topics(), cluster.codec(), audit.threads());
-            return AuditOptions.withProgress(spec.commandLine().getErr(), reader::recordsSoFar, () -> reader.read(subject));
+            return AuditOptions.withProgress(
+                    spec.commandLine().getErr(), reader::recordsSoFar, () -> reader.read(subject, stretch.stretch(cluster.topics())));
         });
         if (history.entries().isEmpty()) {
             String hint = history.similar().isEmpty()
-                    ? "look at --topic-prefix, and whether the log goes back that far"
+                    ? "look at --topic-prefix, at --from and --to, and whether the log goes back that far"
                     : "the log has " + String.join(", ", history.similar());
             throw new CliError("the log has no record of " + what, hint, CliError.FAILURE);
         }
-        List<History.Entry> entries = whyLeft ? history.entries().stream().filter(History.Entry::departure).toList() : history.entries();
+        ObjectNode json = json(history, subject, part);
         PrintWriter out = spec.commandLine().getOut();
         switch (audit.format) {
-            case text -> text(out, history, entries, subject instanceof Subject.Block, what);
-            case json -> json(out, history, entries, subject instanceof Subject.Block);
+            case text -> text(out, history, json, part, what);
+            case json -> out.println(new ObjectMapper().writeValueAsString(json));
         }
         out.flush();
         return 0;
     }
 
-    private static void text(PrintWriter out, History history, List<History.Entry> entries, boolean block, String what) {
+    private static void text(PrintWriter out, History history, ObjectNode json, Part part, String what) {
+        if (json.get("prefix") instanceof ArrayNode prefix) {
+            ArrayNode shown = new ObjectMapper().createArrayNode();
+            prefix.forEach(row -> {
+                if (shown.size() < MAX_PREFIX_ROWS) {
+                    shown.add(row);
+                }
+            });
+            RowTable.of("prefix", shown).print(out, "no request of the stretch has it in its prompt");
+            if (shown.size() < prefix.size()) {
+                out.println("and " + (prefix.size() - shown.size()) + " more; --format json has them");
+            }
+            return;
+        }
+        for (JsonNode attempt : json.path("attempts")) {
+            out.println("attempt " + attempt.path("attempt") + " on " + attempt.path("node").asText() + ", namespace "
+                    + attempt.path("namespace").asText());
+            out.println();
+            RowTable.of("steps", attempt.withArray("steps")).print(out, "no step");
+            out.println();
+            RowTable.of("blocks", attempt.withArray("blocks")).print(out, "no whole block");
+            out.println();
+        }
         Columns table = new Columns("TIME", "RECORD", "ABOUT", "WHAT", "CAUSE", "FIELDS");
-        for (History.Entry entry : entries) {
+        for (History.Entry entry : entries(history, part)) {
             String level = entry.level().map(text -> "; " + text).orElse("");
             table.row(Columns.time(entry.timeMs()), entry.topic() + "-" + entry.partition() + "@" + entry.offset(), entry.aggregate(), entry.type(),
                     entry.cause().isEmpty() ? "-" : entry.cause(), String.join(" ", entry.fields()) + level);
         }
         table.print(out, what + " left no tier");
-        if (block) {
+        if (json.get("placements") instanceof ArrayNode placements) {
             out.println();
-            Columns now = new Columns("SERVES AT", "TIER", "PAGE", "GENERATION", "SINCE");
-            history.placements().forEach(place ->
-                    now.row(place.aggregate(), place.tier(), place.page(), place.generation(), Columns.time(place.sinceMs())));
-            now.print(out, "It serves nowhere at the end of the log.");
+            RowTable.of("serves at", placements).print(out, "It serves nowhere at the end of the log.");
         }
     }
 
-    private static void json(PrintWriter out, History history, List<History.Entry> entries, boolean block) throws JsonProcessingException {
-        ObjectMapper mapper = new ObjectMapper();
-        ObjectNode json = mapper.createObjectNode();
-        var rows = json.putArray("records");
-        for (History.Entry entry : entries) {
+    private static List<History.Entry> entries(History history, Part part) {
+        return part == Part.DEPARTURES ? history.entries().stream().filter(History.Entry::departure).toList() : history.entries();
+    }
+
+    private static ObjectNode json(History history, Subject subject, Part part) {
+        ObjectNode json = new ObjectMapper().createObjectNode();
+        if (part == Part.PREFIX) {
+            ArrayNode prefix = json.putArray("prefix");
+            String wanted = subject instanceof Subject.Block block ? HexFormat.of().formatHex(block.key()) : "";
+            history.prefix().forEach(block -> prefix.addObject().put("index", block.index())
+                    .put("block", "  ".repeat(block.forks()) + block.key() + (block.key().equals(wanted) ? " <-" : ""))
+                    .put("requests", block.requests()).put("last_ms", block.lastMs()));
+            return json;
+        }
+        if (subject instanceof Subject.Request) {
+            ArrayNode attempts = json.putArray("attempts");
+            history.attempts().forEach(attempt -> attempt(attempts.addObject(), attempt));
+        }
+        ArrayNode rows = json.putArray("records");
+        for (History.Entry entry : entries(history, part)) {
             ObjectNode row = rows.addObject();
             row.put("time_ms", entry.timeMs()).put("topic", entry.topic()).put("partition", entry.partition()).put("offset", entry.offset());
             row.put("aggregate", entry.aggregate()).put("type", entry.type()).put("cause", entry.cause()).put("departure", entry.departure());
             entry.level().ifPresent(level -> row.put("level", level));
             entry.fields().forEach(row.putArray("fields")::add);
         }
-        if (block) {
-            var places = json.putArray("placements");
+        if (subject instanceof Subject.Block) {
+            ArrayNode places = json.putArray("placements");
             history.placements().forEach(place -> places.addObject().put("aggregate", place.aggregate()).put("tier", place.tier())
                     .put("page", place.page()).put("generation", place.generation()).put("since_ms", place.sinceMs()));
         }
-        out.println(mapper.writeValueAsString(json));
+        return json;
+    }
+
+    private static void attempt(ObjectNode json, History.Attempt attempt) {
+        json.put("attempt", attempt.attempt()).put("node", attempt.aggregate()).put("namespace", attempt.namespace());
+        ArrayNode steps = json.putArray("steps");
+        attempt.steps().forEach(step -> steps.addObject().put("time_ms", step.timeMs()).put("step", step.step()).put("after_ms", step.afterMs())
+                .put("waited_for", step.waitedFor()).put("detail", step.detail()));
+        ArrayNode blocks = json.putArray("blocks");
+        attempt.blocks().forEach(block -> blocks.addObject().put("index", block.index()).put("key", block.key()).put("found", block.found())
+                .put("became", block.became()).put("why", block.why()).put("brought_by", block.broughtBy()));
     }
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.tierlog.ops.audit.state;
+package io.tierlog.ops.audit;
 
 import io.tierlog.events.Topics;
-import io.tierlog.ops.audit.AuditException;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.format.DateTimeParseException;
@@ -130,6 +129,30 @@ public sealed interface Moment {
                     "write an offset of partition " + only.getAsInt() + ", or a time");
         }
         return whole;
+    }
+
+    /**
+     * Checks that a partition has this moment; every partition has every time.
+     *
+     * @throws AuditException when it ends before
+     */
+    default void requireIn(LogSource source, Topics topics, int partition) {
+        switch (this) {
+            case Decision decision -> requireBeforeEnd(source, topics.decisions(), partition, decision.offset());
+            case Input input -> requireBeforeEnd(source, topics.events(), partition, input.offset());
+            case End _, Time _, Bare _ -> {}
+        }
+    }
+
+    private static void requireBeforeEnd(LogSource source, String topic, int partition, long offset) {
+        long end;
+        try (RecordCursor records = new RecordCursor(source, topic, partition)) {
+            end = records.end();
+        }
+        if (offset >= end) {
+            throw new AuditException("there is no offset " + offset + " in partition " + partition + " of " + topic + ": it ends at " + end,
+                    end == 0 ? "choose another partition" : "write an offset of 0 to " + (end - 1) + ", or end");
+        }
     }
 
     /** The partition that it is a moment of; empty for one of all partitions. */
