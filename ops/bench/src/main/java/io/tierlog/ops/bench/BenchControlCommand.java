@@ -3,11 +3,19 @@ package io.tierlog.ops.bench;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import io.tierlog.controller.streams.CommandDelivery;
+import io.tierlog.events.KafkaAccess;
+import io.tierlog.events.Topics;
+import io.tierlog.ops.audit.AuditException;
+import io.tierlog.ops.audit.ClusterLog;
+import io.tierlog.ops.audit.DirectoryLog;
+import io.tierlog.ops.audit.LogSource;
 import io.tierlog.ops.bench.control.ControlBench;
 import io.tierlog.ops.bench.control.ControlBenchConfig;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -20,11 +28,14 @@ import picocli.CommandLine.Option;
         footer = {
             "",
             "One run measures a bare hop, a bare relay, an empty Kafka Streams",
-            "pass-through and Tierlog in turn, with records of the same size. The",
-            "ratios count: the machine's speed and noise hit all of them alike."
+            "pass-through and Tierlog in turn, with records of the same size, and",
+            "replays the events of busy nodes through all of them. The ratios",
+            "count: the machine's speed and noise hit all of them alike."
         })
 public final class BenchControlCommand implements Callable<Integer> {
     private static final ControlBenchConfig DEFAULTS = ControlBenchConfig.DEFAULTS;
+    private static final Pattern HOST_PORT = Pattern.compile("[^/,]+:[0-9]+(,[^/,]+:[0-9]+)*");
+    private static final int QUICK_S = 2;
 
     @Option(names = "--bootstrap-servers", paramLabel = "HOST:PORT", description = "Cluster to run on (default: a broker of its own).")
     @Nullable String bootstrapServers;
@@ -38,8 +49,32 @@ public final class BenchControlCommand implements Callable<Integer> {
     @Option(names = "--rounds", paramLabel = "N", description = "Rounds in which the parts take turns (default: ${DEFAULT-VALUE}).")
     int rounds = DEFAULTS.load().rounds();
 
-    @Option(names = "--records", paramLabel = "N", description = "Records for the throughput, in all rounds (default: ${DEFAULT-VALUE}).")
-    int records = DEFAULTS.load().records();
+    @Option(
+            names = "--work",
+            paramLabel = "SECONDS",
+            description = "Least time that each application works for its throughput, start excluded (default: ${DEFAULT-VALUE}).")
+    double workSeconds = DEFAULTS.load().workSeconds();
+
+    @Option(
+            names = "--events",
+            paramLabel = "LOG",
+            description = "Replay the events of this log: the data directory of a stopped broker, or HOST:PORT of a running one"
+                    + " (default: a bundled mix of nodes whose hosts are full).")
+    @Nullable String events;
+
+    @Option(names = "--topic-prefix", paramLabel = "NAME", description = "What the topics of the log begin with (default: ${DEFAULT-VALUE}).")
+    String topicPrefix = Topics.DEFAULT.prefix();
+
+    @Option(names = "--host-blocks", paramLabel = "N", description = "Capacity of each host that is full (default: ${DEFAULT-VALUE}).")
+    int hostBlocks = DEFAULTS.shape().hostBlocks();
+
+    @Option(names = "--jfr", description = "Sample the processor time of recorded events and print it by layer.")
+    boolean jfr;
+
+    @Option(
+            names = "--quick",
+            description = "A short run: one round of 2 s for each part, 2 s of work for each throughput. Its numbers are rough.")
+    boolean quick;
 
     @Option(names = "--blocks", paramLabel = "N", description = "Whole blocks of each prompt (default: ${DEFAULT-VALUE}).")
     int blocks = DEFAULTS.shape().blocks();
@@ -86,9 +121,19 @@ public final class BenchControlCommand implements Callable<Integer> {
                 };
         return new ControlBenchConfig(
                 Optional.ofNullable(bootstrapServers),
-                new ControlBenchConfig.Load(rate, seconds, rounds, records),
-                new ControlBenchConfig.Shape(blocks, nodes, partitions),
+                quick ? new ControlBenchConfig.Load(rate, QUICK_S, 1, QUICK_S) : new ControlBenchConfig.Load(rate, seconds, rounds, workSeconds),
+                new ControlBenchConfig.Shape(blocks, nodes, partitions, hostBlocks),
                 new ControlBenchConfig.Tuning(commitIntervalMs, recordCacheBytes),
-                deliveries);
+                deliveries,
+                new ControlBenchConfig.Recorded(Optional.ofNullable(events).map(this::log), jfr));
+    }
+
+    private ControlBenchConfig.Events log(String named) {
+        try {
+            LogSource source = HOST_PORT.matcher(named).matches() ? new ClusterLog(KafkaAccess.of(named)) : new DirectoryLog(Path.of(named));
+            return new ControlBenchConfig.Events(named, source, new Topics(topicPrefix));
+        } catch (AuditException unreadable) {
+            throw BenchException.badInput(String.valueOf(unreadable.getMessage()), unreadable.hint()).causedBy(unreadable);
+        }
     }
 }

@@ -75,6 +75,11 @@ public final class BrokerProcess implements AutoCloseable {
         return bootstrapServers;
     }
 
+    /** Processor time that it has used so far, in nanoseconds; 0 where the system does not report it. */
+    public long cpuNanos() {
+        return process.cpuNanos();
+    }
+
     /** Kills the process, since nothing that it wrote is needed any more, and waits until it has ended. */
     @Override
     public void close() {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.bench.control;
 
+import io.tierlog.agent.core.operation.StoreShard;
 import io.tierlog.ops.bench.BenchException;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockResult;
@@ -32,17 +33,24 @@ import io.tierlog.schemas.command.ResumeRequest;
 import io.tierlog.schemas.command.WriteBackBlocks;
 import io.tierlog.schemas.event.AgentHeartbeat;
 import io.tierlog.schemas.event.AgentRegistering;
+import io.tierlog.schemas.event.BackUpDone;
+import io.tierlog.schemas.event.BlocksStored;
 import io.tierlog.schemas.event.CommandRefused;
 import io.tierlog.schemas.event.DropDone;
+import io.tierlog.schemas.event.EngineAttached;
+import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.OperationCancelled;
 import io.tierlog.schemas.event.OperationStarted;
 import io.tierlog.schemas.event.PrefetchDone;
+import io.tierlog.schemas.event.WriteBackDone;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -52,27 +60,58 @@ import org.jspecify.annotations.Nullable;
  * busy node. Host memory fills up to its watermark and stays there. Safe for use by several threads.
  */
 final class Agent {
-    private static final int HOST_BLOCKS = 20_000;
+    /** Pages of a device, for requests that compute blocks. */
+    static final int DEVICE_BLOCKS = 1_024;
+
     private static final long BLOCK_BYTES = 16 << 10;
     private static final int CRC = 1;
+    private static final int STORE_SHARDS = 16;
+    private static final Bytes LAYOUTS = sha256("all/ATTENTION/1/16/" + BLOCK_BYTES / 2 + "/2/bf16");
 
     private final String node;
     private final String processId;
     private final Sender sender;
-    private final Workload workload;
-    private final Pages pages = new Pages(HOST_BLOCKS);
+    private final Course course;
+    private final Pages pages;
+    private final Set<Bytes> onHost = new HashSet<>();
     private final Map<String, Long> commands = new TreeMap<>();
     private long commandSequence;
 
-    Agent(String node, Sender sender, Workload workload) {
+    /** What requests do. */
+    interface Course {
+        /** The events of a request whose blocks have arrived, from its prefill to its end. */
+        List<Event> fetched(String request, int blocks);
+    }
+
+    Agent(String node, Sender sender, int hostBlocks, Course course) {
         this.node = node;
-        this.processId = "bench-" + node;
+        this.processId = processId(node);
         this.sender = sender;
-        this.workload = workload;
+        this.pages = new Pages(hostBlocks);
+        this.course = course;
+    }
+
+    static String processId(String node) {
+        return "bench-" + node;
     }
 
     Sender sender() {
         return sender;
+    }
+
+    /** Whether this block serves on the host. */
+    synchronized boolean hasOnHost(Bytes key) {
+        return onHost.contains(key);
+    }
+
+    /** Whether relief has begun: the host has been full. */
+    synchronized boolean hasRelieved() {
+        return commands.containsKey("DropBlocks");
+    }
+
+    /** Host pages in use. */
+    synchronized int hostBlocks() {
+        return pages.used();
     }
 
     boolean is(String process) {
@@ -96,9 +135,11 @@ final class Agent {
                 node,
                 processId,
                 "benchmark",
-                List.of(new TierCapacity(Tier.HOST, HOST_BLOCKS, BLOCK_BYTES)),
+                List.of(
+                        new TierCapacity(Tier.DEVICE, DEVICE_BLOCKS, BLOCK_BYTES),
+                        new TierCapacity(Tier.HOST, pages.capacity(), BLOCK_BYTES)),
                 List.of(layout),
-                sha256("all/ATTENTION/1/16/" + BLOCK_BYTES / 2 + "/2/bf16"),
+                LAYOUTS,
                 1,
                 1,
                 configuration,
@@ -106,8 +147,13 @@ final class Agent {
                 null, null));
     }
 
+    /** Its engine comes, for requests that compute blocks. */
+    void attach() {
+        sender.send(new EngineAttached(Workload.blank(), "engine-0", DEVICE_BLOCKS, LAYOUTS, Map.of()));
+    }
+
     synchronized void heartbeat() {
-        TierUsage host = new TierUsage(Tier.HOST, HOST_BLOCKS, pages.available(), 0, 0, pages.used(), 0, 0, 0);
+        TierUsage host = new TierUsage(Tier.HOST, pages.capacity(), pages.available(), 0, 0, pages.used(), 0, 0, 0);
         sender.send(new AgentHeartbeat(Workload.blank(), List.of(host), commandSequence, 0, 0));
     }
 
@@ -134,8 +180,14 @@ final class Agent {
             case ReleaseRequest release -> began(release.header());
             case RefuseSave refusal -> began(refusal.header());
             case ReleasePins release -> began(release.header());
-            case WriteBackBlocks write -> refuse(write.header(), write.operation(), OperationReason.UNSUPPORTED);
-            case BackUpBlocks backUp -> refuse(backUp.header(), backUp.operation(), OperationReason.UNSUPPORTED);
+            case WriteBackBlocks write -> {
+                began(write.header());
+                writeBack(write);
+            }
+            case BackUpBlocks backUp -> {
+                began(backUp.header());
+                backUp(backUp);
+            }
             case CopyBlocks copy -> refuse(copy.header(), copy.operation(), OperationReason.UNSUPPORTED);
             case PromoteBlocks promote -> refuse(promote.header(), promote.operation(), OperationReason.UNSUPPORTED);
             case GrantPeerRead grant -> began(grant.header());
@@ -155,32 +207,64 @@ final class Agent {
                 Workload.blank(), header.command(), header.commandSequence(), operation, reason, "the agent of the benchmark"));
     }
 
-    /** All blocks arrive, the prompt is prefilled, the request ends. */
+    /** All blocks arrive, and the request goes on to its end. */
     private void fetch(PrefetchBlocks fetch) {
         if (pages.available() < fetch.blocks().size()) {
             refuse(fetch.header(), fetch.operation(), OperationReason.NO_ROOM);
         } else {
-            List<PagedBlock> placed = new ArrayList<>(fetch.blocks().size());
-            for (Block block : fetch.blocks()) {
-                int page = pages.allocate();
-                placed.add(new PagedBlock(block, page, pages.generation(page), CRC));
-            }
-            List<BlockResult> results =
-                    placed.stream().map(at -> result(at, BlockStatus.ARRIVED, Tier.STORE)).toList();
+            List<PagedBlock> placed = placed(fetch.blocks());
             sender.send(new OperationStarted(
                     Workload.blank(), fetch.operation(), OperationKind.PREFETCH, fetch.namespace(), placed));
             sender.send(new PrefetchDone(
-                    Workload.blank(), fetch.operation(), fetch.lease(), fetch.namespace(), results, placed.size() * BLOCK_BYTES, 1));
+                    Workload.blank(), fetch.operation(), fetch.lease(), fetch.namespace(), results(placed, BlockStatus.ARRIVED, Tier.STORE),
+                    placed.size() * BLOCK_BYTES, 1));
         }
-        sender.send(workload.prefilled(fetch.request(), fetch.blocks().size()));
-        sender.send(workload.finished(fetch.request()));
+        course.fetched(fetch.request(), fetch.blocks().size()).forEach(sender::send);
+    }
+
+    private void writeBack(WriteBackBlocks write) {
+        if (pages.available() < write.blocks().size()) {
+            refuse(write.header(), write.operation(), OperationReason.NO_ROOM);
+            return;
+        }
+        List<PagedBlock> placed = placed(write.blocks().stream().map(PagedBlock::block).toList());
+        sender.send(new OperationStarted(Workload.blank(), write.operation(), OperationKind.WRITE_BACK, write.namespace(), placed));
+        sender.send(new WriteBackDone(
+                Workload.blank(), write.operation(), write.namespace(), results(placed, BlockStatus.ARRIVED, Tier.UNKNOWN),
+                placed.size() * BLOCK_BYTES, 1));
+    }
+
+    private void backUp(BackUpBlocks backUp) {
+        List<PagedBlock> blocks = backUp.blocks();
+        sender.send(new BackUpDone(
+                Workload.blank(), backUp.operation(), backUp.namespace(), results(blocks, BlockStatus.ARRIVED, Tier.UNKNOWN),
+                blocks.size() * BLOCK_BYTES, 1));
+        String shard = "store/" + StoreShard.of(backUp.namespace(), backUp.root(), STORE_SHARDS);
+        List<PagedBlock> objects = blocks.stream().map(at -> new PagedBlock(at.block(), -1, 1, at.crc32c())).toList();
+        sender.send(shard, new BlocksStored(Workload.blank(), node, backUp.namespace(), objects));
     }
 
     private void drop(DropBlocks drop) {
-        drop.blocks().forEach(block -> pages.free(block.page()));
-        List<BlockResult> results =
-                drop.blocks().stream().map(at -> result(at, BlockStatus.GONE, drop.reliesOn())).toList();
-        sender.send(new DropDone(Workload.blank(), drop.operation(), drop.tier(), drop.namespace(), results));
+        for (PagedBlock block : drop.blocks()) {
+            pages.free(block.page());
+            onHost.remove(block.block().key());
+        }
+        sender.send(new DropDone(
+                Workload.blank(), drop.operation(), drop.tier(), drop.namespace(), results(drop.blocks(), BlockStatus.GONE, drop.reliesOn())));
+    }
+
+    private List<PagedBlock> placed(List<Block> blocks) {
+        List<PagedBlock> placed = new ArrayList<>(blocks.size());
+        for (Block block : blocks) {
+            int page = pages.allocate();
+            placed.add(new PagedBlock(block, page, pages.generation(page), CRC));
+            onHost.add(block.key());
+        }
+        return placed;
+    }
+
+    private static List<BlockResult> results(List<PagedBlock> blocks, BlockStatus status, Tier source) {
+        return blocks.stream().map(at -> result(at, status, source)).toList();
     }
 
     private static BlockResult result(PagedBlock at, BlockStatus status, Tier source) {

@@ -22,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Agents implements Receiver.Sink<Command> {
     private static final Duration REGISTRATION = Duration.ofSeconds(30);
+    private static final Duration FILL = Duration.ofMinutes(2);
+    private static final Workload FILLING = new Workload(240);
     private static final long HEARTBEAT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final Map<String, Agent> byAggregate = new LinkedHashMap<>();
@@ -29,11 +31,13 @@ final class Agents implements Receiver.Sink<Command> {
     private long lastHeartbeatNanos = System.nanoTime();
     private int thresholdBlocks;
     private boolean registered;
+    private long nextFill = 1L << 40;
 
-    Agents(Environment environment, String eventsTopic) {
+    /** @param hostBlocks capacity of each node's host */
+    Agents(Environment environment, String eventsTopic, int hostBlocks) {
         for (String node : environment.nodes()) {
-            Sender sender = new Sender(environment.outbox(), eventsTopic, node, "bench-" + node);
-            byAggregate.put(Workload.aggregate(node), new Agent(node, sender, environment.workload()));
+            Sender sender = new Sender(Sender.to(environment.outbox(), eventsTopic), node, Agent.processId(node));
+            byAggregate.put(Workload.aggregate(node), new Agent(node, sender, hostBlocks, environment.workload()));
         }
     }
 
@@ -86,6 +90,26 @@ final class Agents implements Receiver.Sink<Command> {
             }
         }
         registered = true;
+    }
+
+    /** Sends requests for many blocks until every host is full; what they lead to is not counted. */
+    void fill(Environment environment, Receiver<Command> receiver) throws InterruptedException {
+        arrivals = null;
+        long deadline = System.nanoTime() + FILL.toNanos();
+        for (Agent agent : byAggregate.values()) {
+            while (!agent.hasRelieved()) {
+                int before = agent.hostBlocks();
+                agent.sender().send(FILLING.submitted(nextFill++, FILLING.blocks()));
+                environment.outbox().flush();
+                while (agent.hostBlocks() == before && !agent.hasRelieved()) {
+                    receiver.check();
+                    if (System.nanoTime() > deadline) {
+                        throw BenchException.failed("the hosts were not full within " + FILL, "give fewer --host-blocks");
+                    }
+                    TimeUnit.MILLISECONDS.sleep(1);
+                }
+            }
+        }
     }
 
     private boolean accepted(Agent agent, Fact decision) {

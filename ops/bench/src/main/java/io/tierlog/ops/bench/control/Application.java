@@ -3,7 +3,7 @@ package io.tierlog.ops.bench.control;
 
 import java.time.Duration;
 
-/** A Kafka Streams application in use: the empty one, or a controller. One thread at a time. */
+/** An application in use: a bare relay, an empty Kafka Streams application, or a controller. One thread at a time. */
 interface Application extends AutoCloseable {
     /** Most time that a start may take. */
     Duration START = Duration.ofSeconds(60);

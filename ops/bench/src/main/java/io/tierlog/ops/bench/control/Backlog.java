@@ -16,7 +16,7 @@ import org.apache.kafka.common.TopicPartition;
  * The progress of an application in a topic, by the offsets that it has committed. The broker reports them, so that watching costs the application
  * nothing. One thread at a time.
  */
-final class Backlog {
+final class Backlog implements Progress {
     private static final Duration PATIENCE = Duration.ofMinutes(2);
     private static final long LOOK_MS = 10;
 
@@ -25,15 +25,20 @@ final class Backlog {
     private final Map<TopicPartition, OffsetSpec> partitions;
 
     Backlog(Environment environment, String group, String topic) {
+        this(environment, group, topic, environment.config().shape().partitions());
+    }
+
+    Backlog(Environment environment, String group, String topic, int partitions) {
         this.environment = environment;
         this.group = group;
-        this.partitions = IntStream.range(0, environment.config().shape().partitions())
+        this.partitions = IntStream.range(0, partitions)
                 .boxed()
                 .collect(Collectors.toMap(number -> new TopicPartition(topic, number), _ -> OffsetSpec.latest()));
     }
 
-    /** Records that are committed as processed, all partitions together. */
-    long committed() throws InterruptedException {
+    /** Those that are committed as processed. */
+    @Override
+    public long done() throws InterruptedException {
         try {
             Map<TopicPartition, OffsetAndMetadata> offsets = environment
                     .admin()
@@ -51,8 +56,8 @@ final class Backlog {
         }
     }
 
-    /** Records of the topic, all partitions together. */
-    long end() throws InterruptedException {
+    @Override
+    public long end() throws InterruptedException {
         try {
             return environment.admin().listOffsets(partitions).all().get().values().stream()
                     .mapToLong(offset -> offset.offset())
@@ -62,13 +67,18 @@ final class Backlog {
         }
     }
 
+    /** Waits until the topic, which was just made, can be written to. */
+    void awaitLeaders() throws InterruptedException {
+        end();
+    }
+
     /** Waits until the application has committed all records, and no record was added meanwhile. */
     void awaitNone(Application application) throws InterruptedException {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (true) {
             long end = end();
             // A controller appends ticks for ever: this waits for the records that were there before.
-            while (committed() < end) {
+            while (done() < end) {
                 pause(application, deadline);
             }
             if (end() - end <= partitions.size()) {
@@ -77,23 +87,12 @@ final class Backlog {
         }
     }
 
-    /**
-     * Waits a moment.
-     *
-     * @throws BenchException when the application has stopped, or the deadline has passed
-     */
-    void pause(Application application, long deadlineNanos) throws InterruptedException {
+    private void pause(Application application, long deadlineNanos) throws InterruptedException {
         application.check();
         if (System.nanoTime() > deadlineNanos) {
-            throw BenchException.failed(
-                    "the group " + group + " stays at " + committed() + " of " + end() + " records",
-                    "run again with --verbose, or with fewer --records");
+            throw Progress.stuck("the group " + group, done(), end());
         }
         TimeUnit.MILLISECONDS.sleep(LOOK_MS);
-    }
-
-    static long deadline() {
-        return System.nanoTime() + PATIENCE.toNanos();
     }
 
     private static BenchException unanswered(ExecutionException failure) {

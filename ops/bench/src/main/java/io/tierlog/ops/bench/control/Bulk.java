@@ -9,6 +9,7 @@ import io.tierlog.schemas.WireType;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.Event;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -16,7 +17,8 @@ import java.util.stream.Collectors;
 
 /**
  * Sends the same records through an empty application and through controllers: complete requests that are not worth a fetch, so that none of them
- * depends on an answer. The output is counted; the speed is valid only when the count is right. One thread at a time.
+ * depends on an answer. They place no block, so an event costs far less than one of a busy node: {@link Replay} measures those. The output is
+ * counted; the speed is valid only when the count is right. One thread at a time.
  */
 final class Bulk {
     /** Records of one request: submitted, prefilled, finished. */
@@ -25,7 +27,11 @@ final class Bulk {
     private static final Set<String> COMMANDS =
             WireType.ofFamily(Command.class).stream().map(type -> type.schema().getName()).collect(Collectors.toSet());
 
+    private static final int FIRST_RECORDS = 20_000;
+    private static final int MOST_RECORDS = 3_000_000;
+
     private final Environment environment;
+    private final Map<String, Throughput.Sizer> sizers = new HashMap<>();
 
     /**
      * How one application processed its records.
@@ -62,20 +68,48 @@ final class Bulk {
         this.environment = environment;
     }
 
-    /** Sends the requests to the empty application and waits until it has processed them. */
-    Result through(PassThrough app, Submitters submitters, long first, int requests) throws InterruptedException {
+    /** Numbers of requests that no other part has. */
+    interface Numbers {
+        /** The first of so many. */
+        long take(int requests);
+    }
+
+    /** Sends requests to the empty application until it has worked on them for so long. */
+    Result through(PassThrough app, String to, Submitters submitters, Numbers numbers, double seconds) throws InterruptedException {
+        return until(app.group(), seconds, requests -> passed(app, to, submitters, numbers.take(requests), requests));
+    }
+
+    /** Sends requests to a controller until it has worked on them for so long. */
+    Result through(Controller controller, Numbers numbers, double seconds) throws InterruptedException {
+        return until(controller.group(), seconds, requests -> decided(controller, numbers.take(requests), requests));
+    }
+
+    private Result until(String application, double seconds, Throughput.Measurement<Result> measurement) throws InterruptedException {
+        Throughput.Sizer sizer = sizers.computeIfAbsent(application, _ -> new Throughput.Sizer(FIRST_RECORDS, environment.config().tuning().commitIntervalMs()));
+        Result sum = Result.NOTHING;
+        for (int attempt = 1; sum.speed().seconds() < seconds; attempt++) {
+            Throughput.Sizer.checkAttempt(attempt, application);
+            Result result = measurement.of(sizer.next() / RECORDS_A_REQUEST);
+            sum = sum.plus(result);
+            double lacking = seconds - sum.speed().seconds();
+            sizer.learn(result.speed(), lacking > 0 ? lacking : seconds, MOST_RECORDS);
+        }
+        return sum;
+    }
+
+    private Result passed(PassThrough app, String to, Submitters submitters, long first, int requests) throws InterruptedException {
         Backlog backlog = new Backlog(environment, app.group(), app.from());
         long before = backlog.end();
         load(submitters, first, requests, 0);
         long events = backlog.end() - before;
-        try (Count<Event> out = new Count<>(app.to(), Event.class)) {
-            Throughput.Speed speed = Throughput.measure(new Throughput.Loaded(app.group(), backlog, app::start, () -> {}));
+        try (Count<Event> out = new Count<>(to, Event.class)) {
+            Throughput.Loaded loaded = new Throughput.Loaded(app.group(), backlog, app::start, () -> {});
+            Throughput.Speed speed = Throughput.measure(environment, loaded, Throughput.Stretch.ALL);
             return new Result(speed, events, out.byType());
         }
     }
 
-    /** Sends the requests to a controller and waits until it has processed them. */
-    Result through(Controller controller, long first, int requests) throws InterruptedException {
+    private Result decided(Controller controller, long first, int requests) throws InterruptedException {
         Backlog backlog = new Backlog(environment, controller.group(), controller.topics().events());
         if (!controller.agents().isRegistered()) {
             try (Application started = controller.startWithAgents()) {
@@ -86,8 +120,9 @@ final class Bulk {
         try (Count<Fact> decisions = new Count<>(controller.topics().decisions(), Fact.class);
                 Count<Command> commands = new Count<>(controller.topics().commands(), Command.class)) {
             // Time passes in the log meanwhile: a node without heartbeats would count as lost.
-            Throughput.Speed speed = Throughput.measure(new Throughput.Loaded(
-                    controller.group(), backlog, controller::start, controller.agents()::idle));
+            Throughput.Loaded loaded =
+                    new Throughput.Loaded(controller.group(), backlog, controller::start, controller.agents()::idle);
+            Throughput.Speed speed = Throughput.measure(environment, loaded, Throughput.Stretch.ALL);
             Map<String, Long> out = new TreeMap<>(decisions.byType());
             out.putAll(commands.byType());
             return new Result(speed, (long) requests * RECORDS_A_REQUEST, out);

@@ -2,6 +2,7 @@
 package io.tierlog.ops.bench.control;
 
 import io.tierlog.controller.streams.CommandDelivery;
+import io.tierlog.ops.audit.LogSource;
 import io.tierlog.ops.bench.BenchException;
 import io.tierlog.ops.bench.Report;
 import java.util.ArrayList;
@@ -11,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs the control benchmark: all parts in turn, in rounds, so that other work on the machine slows all of them alike; the ratios count. A first
@@ -20,12 +22,15 @@ import java.util.function.Consumer;
  */
 public final class ControlBench {
     private static final long ANSWER_MS = 15_000;
+    private static final double WARM_UP_S = 1;
+    private static final int WARM_UP_PART = 2;
     private static final int WARM_UP_MS = 1_000;
     private static final int WARM_UP_COMMITS = 3;
 
     private final Environment environment;
     private final Consumer<String> progress;
     private final Bulk bulk;
+    private final String passedOn;
     private final PassThrough passThrough;
     private final Submitters toPassThrough;
     private final List<Controller> controllers;
@@ -37,7 +42,8 @@ public final class ControlBench {
         this.environment = environment;
         this.progress = progress;
         this.bulk = new Bulk(environment);
-        this.passThrough = new PassThrough(environment);
+        this.passedOn = environment.topic("pass-out");
+        this.passThrough = PassThrough.forwarding(environment, "pass", environment.topic("pass-in"), passedOn);
         this.toPassThrough = Submitters.to(environment, passThrough.from());
         this.controllers = environment.config().commands().stream()
                 .map(commands -> new Controller(environment, commands))
@@ -50,6 +56,8 @@ public final class ControlBench {
         final Map<Part, LatencyResult> latency = new EnumMap<>(Part.class);
         final Map<CommandDelivery, Bulk.Result> controllers = new EnumMap<>(CommandDelivery.class);
         Bulk.Result passThrough = Bulk.Result.NOTHING;
+        Replay.@Nullable Result recorded;
+        @Nullable Profile profile;
         int recordBytes;
     }
 
@@ -63,7 +71,10 @@ public final class ControlBench {
         long start = System.nanoTime();
         progress.accept(config.bootstrapServers().isPresent() ? "connecting" : "starting a broker in a process of its own");
         try (Environment environment = Environment.open(config)) {
+            // Read first: what cannot be replayed is refused before minutes have passed.
+            LogSupply supply = supply(environment);
             ControlBench bench = new ControlBench(environment, progress);
+            bench.replay(supply);
             bench.rounds();
             double elapsed = (System.nanoTime() - start) / (double) TimeUnit.SECONDS.toNanos(1);
             return ControlReport.of(config, bench.measured, elapsed);
@@ -72,16 +83,53 @@ public final class ControlBench {
         }
     }
 
+    private static LogSupply supply(Environment environment) {
+        ControlBenchConfig config = environment.config();
+        if (config.recorded().events().isPresent()) {
+            ControlBenchConfig.Events events = config.recorded().events().get();
+            try (LogSource source = events.source()) {
+                return ReadLog.of(events.name(), source, events.topics());
+            }
+        }
+        ControlBenchConfig.Shape shape = config.shape();
+        FullHost.Shape full = new FullHost.Shape("events", environment.nodes(), shape.partitions(), shape.hostBlocks());
+        return new LogSupply() {
+            @Override
+            public String name() {
+                return "bundled, full hosts";
+            }
+
+            @Override
+            public RecordedLog log(int requests) {
+                return new FullHost(environment.codec(), full, System.currentTimeMillis() - TimeUnit.HOURS.toMillis(1)).record(requests);
+            }
+        };
+    }
+
+    private void replay(LogSupply supply) throws InterruptedException {
+        ControlBenchConfig config = environment.config();
+        Profile profile = config.recorded().profiled() ? new Profile(environment.directory("")) : null;
+        measured.profile = profile;
+        measured.recorded = new Replay(environment, supply, progress)
+                .run(config.load().workSeconds(), profile == null ? Throughput.Observer.NONE : profile);
+    }
+
     private List<Lane> lanes() {
         List<Lane> all = new ArrayList<>();
+        CommandDelivery primary = environment.config().commands().getFirst();
         all.add(Lanes.hop(environment));
         all.add(Lanes.relay(environment));
-        all.add(Lanes.passThrough(environment, passThrough, toPassThrough, false));
+        all.add(Lanes.passThrough(environment, passThrough, passedOn, toPassThrough, false));
+        ControlBenchConfig.Shape shape = environment.config().shape();
+        all.add(new ControllerLane(
+                environment, new Controller(environment, primary, "full", shape.hostBlocks(), shape.partitions()), Part.FULL));
         for (Controller controller : controllers) {
-            all.add(new ControllerLane(environment, controller, false));
-            if (controller.commands() == CommandDelivery.TRANSACTIONAL) {
-                all.add(new ControllerLane(environment, controller, true));
-                all.add(Lanes.passThrough(environment, passThrough, toPassThrough, true));
+            if (controller.commands() == CommandDelivery.DIRECT) {
+                all.add(new ControllerLane(environment, controller, Part.DIRECT));
+            } else {
+                all.add(new ControllerLane(environment, controller, Part.TRANSACTIONAL));
+                all.add(new ControllerLane(environment, controller, Part.AFTER_COMMIT));
+                all.add(Lanes.passThrough(environment, passThrough, passedOn, toPassThrough, true));
             }
         }
         return all;
@@ -89,22 +137,22 @@ public final class ControlBench {
 
     private void rounds() throws InterruptedException {
         ControlBenchConfig.Load load = environment.config().load();
-        int requests = Math.max(1, load.records() / Bulk.RECORDS_A_REQUEST / load.rounds());
+        double seconds = load.workSeconds() / (double) load.rounds();
         progress.accept("warming up");
-        round(new Measured(), requests, 0);
+        round(new Measured(), Math.min(seconds / WARM_UP_PART, WARM_UP_S), 0);
         for (int round = 1; round <= load.rounds(); round++) {
             String prefix = "round " + round + "/" + load.rounds();
             progress.accept(prefix);
-            round(measured, requests, round);
+            round(measured, seconds, round);
         }
     }
 
-    private void round(Measured into, int requests, int round) throws InterruptedException {
+    private void round(Measured into, double seconds, int round) throws InterruptedException {
         progress.accept("  throughput: empty pass-through");
-        into.passThrough = into.passThrough.plus(bulk.through(passThrough, toPassThrough, take(requests), requests));
+        into.passThrough = into.passThrough.plus(bulk.through(passThrough, passedOn, toPassThrough, this::take, seconds));
         for (Controller controller : controllers) {
             progress.accept("  throughput: Tierlog, commands " + controller.commands());
-            Bulk.Result result = bulk.through(controller, take(requests), requests);
+            Bulk.Result result = bulk.through(controller, this::take, seconds);
             into.controllers.merge(controller.commands(), result, Bulk.Result::plus);
         }
         List<Lane> turn = new ArrayList<>(lanes);

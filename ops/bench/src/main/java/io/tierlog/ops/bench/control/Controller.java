@@ -14,6 +14,8 @@ import java.util.Locale;
  * A log, a controller for it, and the agents of its nodes: started and stopped as the parts take turns, with its state kept. One thread at a time.
  */
 final class Controller {
+    private static final int NEVER_FULL = 1 << 24;
+
     private final Environment environment;
     private final CommandDelivery commands;
     private final String name;
@@ -21,12 +23,24 @@ final class Controller {
     private final Agents agents;
     private final Submitters submitters;
 
+    /** With hosts that never become full, and the name of its delivery of commands. */
     Controller(Environment environment, CommandDelivery commands) {
+        this(environment, commands, commands.name().toLowerCase(Locale.ROOT), NEVER_FULL, environment.config().shape().partitions());
+    }
+
+    /**
+     * A log of its own.
+     *
+     * @param name of log, group and state
+     * @param hostBlocks capacity of each host
+     * @param partitions of the log
+     */
+    Controller(Environment environment, CommandDelivery commands, String name, int hostBlocks, int partitions) {
         this.environment = environment;
         this.commands = commands;
-        this.name = commands.name().toLowerCase(Locale.ROOT);
-        this.topics = environment.log(name);
-        this.agents = new Agents(environment, topics.events());
+        this.name = name;
+        this.topics = environment.log(name, partitions);
+        this.agents = new Agents(environment, topics.events(), hostBlocks);
         this.submitters = new Submitters(environment.workload(), agents.senders());
     }
 

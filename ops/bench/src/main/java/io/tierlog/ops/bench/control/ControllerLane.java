@@ -12,16 +12,13 @@ final class ControllerLane implements Lane {
     private final Backlog backlog;
     private final Part part;
 
-    /** @param afterCommit whether agents wait for the commit; commands that are sent directly are not part of it */
-    ControllerLane(Environment environment, Controller controller, boolean afterCommit) {
+    /** @param part {@link Part#AFTER_COMMIT} when agents wait for the commit, {@link Part#FULL} when their hosts are filled first */
+    ControllerLane(Environment environment, Controller controller, Part part) {
         this.environment = environment;
         this.controller = controller;
         this.backlog = new Backlog(environment, controller.group(), controller.topics().events());
-        this.part = switch (controller.commands()) {
-            case DIRECT -> Part.DIRECT;
-            case TRANSACTIONAL -> afterCommit ? Part.AFTER_COMMIT : Part.TRANSACTIONAL;
-        };
-        if (afterCommit && controller.commands() == CommandDelivery.DIRECT) {
+        this.part = part;
+        if (part == Part.AFTER_COMMIT && controller.commands() == CommandDelivery.DIRECT) {
             throw new IllegalArgumentException("a command that is sent directly is never part of a transaction");
         }
     }
@@ -35,13 +32,23 @@ final class ControllerLane implements Lane {
     public Running open(Arrivals arrivals) throws InterruptedException {
         Application started = controller.startWithAgents();
         LogReader.Isolation isolation = part == Part.AFTER_COMMIT ? LogReader.Isolation.COMMITTED : LogReader.Isolation.ALL;
-        controller.agents().countIn(arrivals);
         Receiver<Command> receiver = new Receiver<>(
                 environment.access(),
                 environment.codec(),
                 new LogReader.Source<>(controller.topics().commands(), Command.class, isolation),
                 controller.agents());
-        return new Open(started, receiver);
+        Open open = new Open(started, receiver);
+        if (part == Part.FULL) {
+            try {
+                controller.agents().fill(environment, receiver);
+                open.settle();
+            } catch (RuntimeException | InterruptedException failure) {
+                open.close();
+                throw failure;
+            }
+        }
+        controller.agents().countIn(arrivals);
+        return open;
     }
 
     private final class Open implements Running {

@@ -113,6 +113,11 @@ final class Environment implements AutoCloseable {
         return workload;
     }
 
+    /** Processor time of the broker's process so far, in nanoseconds; 0 for a cluster of the user. */
+    long brokerCpuNanos() {
+        return broker.map(BrokerProcess::cpuNanos).orElse(0L);
+    }
+
     /** A name of this run: for topics, applications and groups. */
     String named(String name) {
         return run + "." + name;
@@ -125,8 +130,13 @@ final class Environment implements AutoCloseable {
 
     /** Creates a topic with the partitions of the run, and waits until it can be written to. */
     String topic(String name) {
+        return topic(name, config.shape().partitions());
+    }
+
+    /** The same with another number of partitions. */
+    String topic(String name, int partitions) {
         String topic = named(name);
-        NewTopic wanted = new NewTopic(topic, Optional.of(config.shape().partitions()), Optional.empty());
+        NewTopic wanted = new NewTopic(topic, Optional.of(partitions), Optional.empty());
         try {
             admin.createTopics(List.of(wanted)).all().get();
         } catch (ExecutionException failure) {
@@ -142,10 +152,10 @@ final class Environment implements AutoCloseable {
     }
 
     /** Creates the topics of a log. */
-    Topics log(String name) {
+    Topics log(String name, int partitions) {
         Topics topics = new Topics(named(name));
         try (TopicAdmin topicAdmin = new TopicAdmin(access)) {
-            topicAdmin.create(topics, config.shape().partitions(), 1);
+            topicAdmin.create(topics, partitions, 1);
         }
         outbox.prepare(topics.events());
         return topics;

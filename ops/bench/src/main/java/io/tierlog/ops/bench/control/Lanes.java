@@ -23,18 +23,18 @@ final class Lanes {
         String to = environment.topic("relay-out");
         Submitters submitters = Submitters.to(environment, from);
         return new Plain(Part.RELAY, arrivals -> {
-            RelayLoop loop = new RelayLoop(environment.access(), from, to);
+            RelayLoop loop = RelayLoop.atEnd(environment.access(), from, to);
             return new Open(environment, submitters, receiver(environment, to, Isolation.ALL, arrivals), loop::close);
         });
     }
 
     /** Produce, an empty Kafka Streams application, consume: before the commit or after it. */
-    static Lane passThrough(Environment environment, PassThrough app, Submitters submitters, boolean afterCommit) {
+    static Lane passThrough(Environment environment, PassThrough app, String to, Submitters submitters, boolean afterCommit) {
         Isolation isolation = afterCommit ? Isolation.COMMITTED : Isolation.ALL;
         return new Plain(afterCommit ? Part.PASS_THROUGH_AFTER_COMMIT : Part.PASS_THROUGH, arrivals -> {
             Application started = app.start();
             started.awaitRunning(Application.START);
-            return new Open(environment, submitters, receiver(environment, app.to(), isolation, arrivals), started::close);
+            return new Open(environment, submitters, receiver(environment, to, isolation, arrivals), started::close);
         });
     }
 

@@ -2,33 +2,41 @@
 package io.tierlog.ops.bench.control;
 
 import java.util.ArrayDeque;
+import java.util.Arrays;
 
-/** The free pages of a host memory. Not safe for use by several threads. */
+/** The pages of a host memory. Not safe for use by several threads. */
 final class Pages {
-    private final ArrayDeque<Integer> free;
-    private final long[] generations;
+    private static final int AT_FIRST = 1_024;
+
+    private final int capacity;
+    private final ArrayDeque<Integer> freed = new ArrayDeque<>();
+    private long[] generations = new long[AT_FIRST];
+    private int everUsed;
 
     Pages(int capacity) {
-        free = new ArrayDeque<>(capacity);
-        generations = new long[capacity];
-        for (int page = 0; page < capacity; page++) {
-            free.add(page);
-        }
+        this.capacity = capacity;
+    }
+
+    int capacity() {
+        return capacity;
     }
 
     /** Free pages. */
     int available() {
-        return free.size();
+        return freed.size() + capacity - everUsed;
     }
 
     /** Allocated pages. */
     int used() {
-        return generations.length - free.size();
+        return everUsed - freed.size();
     }
 
-    /** Allocates a page, with a new generation. */
+    /** Allocates a page, with a new generation: one that was never used while there are any. */
     int allocate() {
-        int page = free.remove();
+        int page = everUsed < capacity ? everUsed++ : freed.remove();
+        if (page >= generations.length) {
+            generations = Arrays.copyOf(generations, Math.min(capacity, 2 * generations.length));
+        }
         generations[page]++;
         return page;
     }
@@ -39,6 +47,6 @@ final class Pages {
 
     /** Frees a page. */
     void free(int page) {
-        free.add(page);
+        freed.add(page);
     }
 }

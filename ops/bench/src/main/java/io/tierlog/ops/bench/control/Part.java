@@ -13,6 +13,8 @@ enum Part {
     PASS_THROUGH_AFTER_COMMIT("pass_through_after_commit", "empty pass-through, read after the commit"),
     /** Submit to command, commands sent directly: not part of the transaction. */
     DIRECT("tierlog_direct", "Tierlog, commands sent directly"),
+    /** The same with hosts that are full, so that relief runs; commands delivered as in the part that the ratios are about. */
+    FULL("tierlog_full", "Tierlog, hosts full"),
     /** Submit to command, commands in the transaction, read before it commits. */
     TRANSACTIONAL("tierlog_transactional", "Tierlog, in the transaction, read before the commit"),
     /** Submit to command, commands in the transaction, read after it committed. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.bench.control;
 
+import io.tierlog.events.Topics;
 import io.tierlog.ops.bench.BenchException;
 import java.time.Duration;
 import java.util.Properties;
@@ -10,15 +11,17 @@ import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.Topology;
 import org.apache.kafka.streams.processor.api.ContextualProcessor;
 import org.apache.kafka.streams.processor.api.Record;
+import org.apache.kafka.streams.state.Stores;
 
 /**
- * An empty Kafka Streams application: it forwards its input, exactly once, with the settings of the controller. Its time beyond the relay's is the
- * cost of Kafka Streams and its transactions; the controller's time beyond its own is the cost of the controller.
+ * An empty Kafka Streams application, exactly once, with the settings of the controller. Its time beyond the relay's is the cost of Kafka Streams and
+ * its transactions; the controller's time beyond its own is the cost of the controller.
  */
 final class PassThrough {
     private static final Duration CLOSE = Duration.ofSeconds(20);
@@ -26,31 +29,57 @@ final class PassThrough {
     private static final int SESSION_MS = 10_000;
 
     private final Environment environment;
+    private final String name;
     private final String from;
-    private final String to;
+    private final Topology topology;
 
-    PassThrough(Environment environment) {
+    private PassThrough(Environment environment, String name, String from, Topology topology) {
         this.environment = environment;
-        this.from = environment.topic("pass-in");
-        this.to = environment.topic("pass-out");
+        this.name = name;
+        this.from = from;
+        this.topology = topology;
+    }
+
+    /** Forwards every record. */
+    static PassThrough forwarding(Environment environment, String name, String from, String to) {
+        Topology topology = source(from);
+        topology.addProcessor("pass", Forward::new, "in");
+        topology.addSink("out", to, new ByteArraySerializer(), new ByteArraySerializer(), "pass");
+        return new PassThrough(environment, name, from, topology);
+    }
+
+    /** Has the controller's topics and a store with a changelog, and does nothing with any record. */
+    static PassThrough idle(Environment environment, String name, String from, Topics topics) {
+        Topology topology = source(from);
+        topology.addProcessor("pass", Drop::new, "in");
+        topology.addStateStore(
+                Stores.keyValueStoreBuilder(Stores.persistentKeyValueStore("state"), Serdes.ByteArray(), Serdes.ByteArray()), "pass");
+        for (Topics.Spec spec : topics.specs()) {
+            if (!spec.name().equals(topics.events())) {
+                topology.addSink(spec.name(), spec.name(), new ByteArraySerializer(), new ByteArraySerializer(), "pass");
+            }
+        }
+        return new PassThrough(environment, name, from, topology);
+    }
+
+    private static Topology source(String from) {
+        Topology topology = new Topology();
+        topology.addSource("in", new ByteArrayDeserializer(), new ByteArrayDeserializer(), from);
+        return topology;
     }
 
     String from() {
         return from;
     }
 
-    String to() {
-        return to;
-    }
-
     /** The consumer group of its offsets. */
     String group() {
-        return environment.named("pass");
+        return environment.named(name);
     }
 
     /** Starts it. */
     Application start() {
-        KafkaStreams streams = new KafkaStreams(topology(), settings());
+        KafkaStreams streams = new KafkaStreams(topology, settings());
         CountDownLatch running = new CountDownLatch(1);
         streams.setStateListener((state, _) -> {
             if (state == KafkaStreams.State.RUNNING || state == KafkaStreams.State.ERROR) {
@@ -84,20 +113,12 @@ final class PassThrough {
         }
     }
 
-    private Topology topology() {
-        Topology topology = new Topology();
-        topology.addSource("in", new ByteArrayDeserializer(), new ByteArrayDeserializer(), from);
-        topology.addProcessor("pass", Forward::new, "in");
-        topology.addSink("out", to, new ByteArraySerializer(), new ByteArraySerializer(), "pass");
-        return topology;
-    }
-
     private Properties settings() {
         Properties all = new Properties();
         all.putAll(environment.access().properties());
         all.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, environment.access().bootstrapServers());
         all.put(StreamsConfig.APPLICATION_ID_CONFIG, group());
-        all.put(StreamsConfig.STATE_DIR_CONFIG, environment.directory("pass").toString());
+        all.put(StreamsConfig.STATE_DIR_CONFIG, environment.directory(name).toString());
         all.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
         all.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, environment.config().tuning().commitIntervalMs());
         all.put(StreamsConfig.POLL_MS_CONFIG, POLL_MS);
@@ -116,5 +137,11 @@ final class PassThrough {
         public void process(Record<byte[], byte[]> record) {
             context().forward(record);
         }
+    }
+
+    /** Forwards no record. */
+    private static final class Drop extends ContextualProcessor<byte[], byte[], byte[], byte[]> {
+        @Override
+        public void process(Record<byte[], byte[]> record) {}
     }
 }

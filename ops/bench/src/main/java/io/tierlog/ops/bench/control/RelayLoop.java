@@ -2,6 +2,7 @@
 package io.tierlog.ops.bench.control;
 
 import io.tierlog.events.KafkaAccess;
+import io.tierlog.ops.bench.BenchException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -19,7 +20,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  * A thread that forwards what it reads: a plain consumer and an idempotent producer that waits for nothing. It keeps no state, commits nothing and
  * loses or repeats records in a crash, so no controller can be faster.
  */
-final class RelayLoop implements AutoCloseable {
+final class RelayLoop implements Application {
     private static final Duration POLL = Duration.ofMillis(100);
     private static final long JOIN_MS = 10_000;
 
@@ -30,7 +31,16 @@ final class RelayLoop implements AutoCloseable {
     private volatile boolean closing;
 
     /** When this returns, it is at the end of {@code from}. */
-    RelayLoop(KafkaAccess access, String from, String to) {
+    static RelayLoop atEnd(KafkaAccess access, String from, String to) {
+        return new RelayLoop(access, from, to, true);
+    }
+
+    /** Forwards everything that is in {@code from}. */
+    static RelayLoop fromBeginning(KafkaAccess access, String from, String to) {
+        return new RelayLoop(access, from, to, false);
+    }
+
+    private RelayLoop(KafkaAccess access, String from, String to, boolean atEnd) {
         this.to = to;
         consumer = new KafkaConsumer<>(
                 access.client(Map.of("enable.auto.commit", "false", "auto.offset.reset", "earliest")),
@@ -45,7 +55,9 @@ final class RelayLoop implements AutoCloseable {
                 .mapToObj(number -> new TopicPartition(from, number))
                 .toList();
         consumer.assign(partitions);
-        consumer.seekToEnd(partitions);
+        if (atEnd) {
+            consumer.seekToEnd(partitions);
+        }
         partitions.forEach(consumer::position);
         thread = Thread.ofPlatform().name("bench-relay").start(this::relay);
     }
@@ -55,6 +67,16 @@ final class RelayLoop implements AutoCloseable {
             for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
                 var _ = producer.send(new ProducerRecord<>(to, record.key(), record.value()));
             }
+        }
+    }
+
+    @Override
+    public void awaitRunning(Duration patience) {}
+
+    @Override
+    public void check() {
+        if (!thread.isAlive()) {
+            throw BenchException.failed("the bare relay stopped", "run again with --verbose");
         }
     }
 

@@ -7,6 +7,8 @@ import io.tierlog.events.RecordStamp;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.event.Event;
 import java.time.InstantSource;
+import java.util.HashMap;
+import java.util.Map;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
 /**
@@ -14,21 +16,32 @@ import org.apache.kafka.clients.producer.ProducerRecord;
  * in all. Safe for use by several threads.
  */
 final class Sender {
-    private final Outbox outbox;
-    private final String topic;
+    private final Sink sink;
     private final String aggregate;
     private final String sender;
-    private final byte[] key;
     private final InstantSource clock = InstantSource.system();
-    private RecordStamp stamp = RecordStamp.NONE;
+    private final Map<String, RecordStamp> stamps = new HashMap<>();
     private long incarnation;
 
-    Sender(Outbox outbox, String topic, String node, String processId) {
-        this.outbox = outbox;
-        this.topic = topic;
+    /** Where stamped events go. */
+    interface Sink {
+        /** Takes an event and its Avro binary; returns the bytes of the record. */
+        int take(Event event, byte[] avro);
+    }
+
+    Sender(Sink sink, String node, String processId) {
+        this.sink = sink;
         this.aggregate = Workload.aggregate(node);
         this.sender = "agent/" + node + "/" + processId;
-        this.key = Partitions.key(aggregate);
+    }
+
+    /** To a topic, without waiting for the broker. */
+    static Sink to(Outbox outbox, String topic) {
+        return (event, avro) -> {
+            byte[] value = outbox.codec().frame(topic, event.schema(), avro);
+            outbox.send(new ProducerRecord<>(topic, Partitions.key(event.envelope().aggregate()), value));
+            return value.length;
+        };
     }
 
     /** The incarnation in the events from now on. */
@@ -36,14 +49,17 @@ final class Sender {
         incarnation = accepted;
     }
 
-    /** Sends without waiting for the broker; returns the bytes of the record. */
-    synchronized int send(Event blank) {
-        Envelope envelope = new Envelope(aggregate, sender, incarnation, 0, 0, clock.millis(), null, null, null);
-        Event event = blank.withEnvelope(stamp.onto(envelope));
+    /** Sends an event about the node; returns the bytes of the record. */
+    int send(Event blank) {
+        return send(aggregate, blank);
+    }
+
+    /** Sends an event about another aggregate. */
+    synchronized int send(String about, Event blank) {
+        RecordStamp last = stamps.getOrDefault(about, RecordStamp.NONE);
+        Event event = blank.withEnvelope(last.onto(new Envelope(about, sender, incarnation, 0, 0, clock.millis(), null, null, null)));
         byte[] avro = Codec.avro(event);
-        stamp = stamp.after(avro);
-        byte[] value = outbox.codec().frame(topic, event.schema(), avro);
-        outbox.send(new ProducerRecord<>(topic, key, value));
-        return value.length;
+        stamps.put(about, last.after(avro));
+        return sink.take(event, avro);
     }
 }

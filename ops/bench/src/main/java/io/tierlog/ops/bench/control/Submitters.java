@@ -17,7 +17,7 @@ final class Submitters {
     /** For the parts without a controller: no node registers. */
     static Submitters to(Environment environment, String topic) {
         List<Sender> senders = environment.nodes().stream()
-                .map(node -> new Sender(environment.outbox(), topic, node, "bench"))
+                .map(node -> new Sender(Sender.to(environment.outbox(), topic), node, "bench"))
                 .toList();
         senders.forEach(sender -> sender.incarnation(1));
         return new Submitters(environment.workload(), senders);
@@ -34,8 +34,8 @@ final class Submitters {
         Sender sender = of(number);
         String request = Workload.request(number);
         sender.send(workload.submitted(number, inStore));
-        sender.send(workload.prefilled(request, 0));
-        sender.send(workload.finished(request));
+        sender.send(Workload.prefilled(request, 0, workload.blocks() + 1));
+        sender.send(Workload.finished(request));
     }
 
     private Sender of(long number) {

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.bench.control;
 
-import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadMXBean;
+import io.tierlog.ops.bench.BenchException;
+import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
-import java.util.regex.Pattern;
 
 /**
  * How fast an application processes a backlog: the records are in the topic before it starts, so that only the broker competes with it for the
  * machine. Static and without state.
  *
- * <p>Timed by its own commits, from the first to the last but one: without the start, and without the pause before the last commit, when nothing
- * is left to do. A run of fewer than four commits is timed as a whole; more records give better numbers.
+ * <p>Timed by its own commits: from the first after the warm-up, which is never the start, to the last but one, since nothing is left to do in the
+ * pause before the last. Too few commits give no speed at all.
+ *
+ * <pre>
+ *   start | warm-up ... first commit | timed ............ last but one | last
+ * </pre>
  */
 final class Throughput {
-    private static final int COMMITS_FOR_A_STRETCH = 4;
-    private static final Pattern STREAM_THREAD = Pattern.compile("-StreamThread-[0-9]+$");
+    private static final Duration PATIENCE = Duration.ofMinutes(3);
+    private static final long LOOK_MS = 25;
 
     private Throughput() {}
 
@@ -27,79 +29,154 @@ final class Throughput {
      * An application with a backlog.
      *
      * @param application its application id, with which the names of its threads begin
-     * @param backlog what it has to process
+     * @param progress in what it has to process
      * @param starter starts it
-     * @param meanwhile runs about a hundred times a second while it works
+     * @param meanwhile runs some times a second while it works
      */
-    record Loaded(String application, Backlog backlog, Supplier<Application> starter, Runnable meanwhile) {}
+    record Loaded(String application, Progress progress, Supplier<Application> starter, Runnable meanwhile) {}
+
+    /**
+     * What is timed.
+     *
+     * @param warmUp records at the beginning that are not
+     * @param nanos it is stopped after so long; 0 when it must process everything
+     * @param log the log whose topics are weighed; empty for none
+     * @param observer sees when the time begins and ends
+     */
+    record Stretch(long warmUp, long nanos, String log, Observer observer) {
+        static final Stretch ALL = new Stretch(0, 0, "", Observer.NONE);
+    }
+
+    /** Watches what is timed. */
+    interface Observer {
+        Observer NONE = new Observer() {};
+
+        /** The time begins. */
+        default void begin() {}
+
+        /** It has ended. */
+        default void end() {}
+    }
 
     /**
      * The speed between two commits.
      *
      * @param records processed between them
      * @param nanos time between them
-     * @param cpuNanos processor time of its stream threads between them
+     * @param cpu processor time between them
+     * @param written to the topics of the log between them
      */
-    record Speed(long records, long nanos, long cpuNanos) {
-        static final Speed NOTHING = new Speed(0, 0, 0);
+    record Speed(long records, long nanos, CpuTimes cpu, TopicSizes written) {
+        static final Speed NOTHING = new Speed(0, 0, CpuTimes.NONE, TopicSizes.NOTHING);
 
         Speed plus(Speed other) {
-            return new Speed(records + other.records, nanos + other.nanos, cpuNanos + other.cpuNanos);
+            return new Speed(records + other.records, nanos + other.nanos, cpu.plus(other.cpu), written.plus(other.written));
         }
 
-        /** Processor time of the stream threads for one record, in microseconds: other work on the machine hardly changes it. */
-        double cpuMicrosPerRecord() {
+        /** Microseconds of so much processor time for one record. */
+        double microsPerRecord(long cpuNanos) {
             return records == 0 ? 0 : cpuNanos / (double) TimeUnit.MICROSECONDS.toNanos(1) / records;
         }
 
         double perSecond() {
             return nanos == 0 ? 0 : records * (double) TimeUnit.SECONDS.toNanos(1) / nanos;
         }
-    }
 
-    private record Commit(long nanos, long records, long cpuNanos) {
-        static Commit now(long records, String application) {
-            return new Commit(System.nanoTime(), records, streamThreadNanos(application));
+        double seconds() {
+            return nanos / (double) TimeUnit.SECONDS.toNanos(1);
         }
     }
 
-    /** Starts the application, waits until it has processed the present backlog, and stops it. */
-    static Speed measure(Loaded loaded) throws InterruptedException {
-        Backlog backlog = loaded.backlog();
-        long end = backlog.end();
-        long deadline = Backlog.deadline();
+    /** The application has committed: so many records were done at this time. */
+    record Commit(long nanos, long records, CpuTimes cpu, TopicSizes written) {}
+
+    /** Starts the application, waits until it has processed the present backlog or has been timed long enough, and stops it. */
+    static Speed measure(Environment environment, Loaded loaded, Stretch stretch) throws InterruptedException {
+        Progress progress = loaded.progress();
+        long begin = progress.done();
+        long end = progress.end();
+        long deadline = System.nanoTime() + PATIENCE.toNanos() + stretch.nanos();
         List<Commit> commits = new ArrayList<>();
-        commits.add(new Commit(System.nanoTime(), backlog.committed(), 0));
         try (Application started = loaded.starter().get()) {
-            while (commits.getLast().records() < end) {
-                long committed = backlog.committed();
-                if (committed != commits.getLast().records()) {
-                    commits.add(Commit.now(committed, loaded.application()));
+            long last = begin;
+            while (last < end && !isLongEnough(commits, stretch.nanos())) {
+                long done = progress.done();
+                if (done != last && done - begin >= stretch.warmUp()) {
+                    if (commits.isEmpty()) {
+                        stretch.observer().begin();
+                    }
+                    TopicSizes written = stretch.log().isEmpty() ? TopicSizes.NOTHING : TopicSizes.of(environment.admin(), stretch.log());
+                    commits.add(new Commit(System.nanoTime(), done, CpuTimes.now(loaded.application(), environment), written));
                 }
+                last = done;
                 loaded.meanwhile().run();
-                backlog.pause(started, deadline);
+                started.check();
+                if (System.nanoTime() > deadline) {
+                    throw Progress.stuck(loaded.application(), done, end);
+                }
+                TimeUnit.MILLISECONDS.sleep(LOOK_MS);
             }
+            stretch.observer().end();
         }
         return between(commits);
     }
 
-    /** The first entry is the moment before the start, the others are commits. */
-    private static Speed between(List<Commit> commits) {
-        boolean stretch = commits.size() > COMMITS_FOR_A_STRETCH;
-        Commit first = commits.get(stretch ? 1 : 0);
-        Commit last = commits.get(stretch ? commits.size() - 2 : commits.size() - 1);
-        return new Speed(last.records() - first.records(), last.nanos() - first.nanos(), last.cpuNanos() - first.cpuNanos());
+    private static boolean isLongEnough(List<Commit> commits, long nanos) {
+        return nanos > 0 && commits.size() > 2 && commits.get(commits.size() - 2).nanos() - commits.getFirst().nanos() >= nanos;
     }
 
-    private static long streamThreadNanos(String application) {
-        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
-        return Arrays.stream(threads.getThreadInfo(threads.getAllThreadIds()))
-                .filter(thread -> thread != null && isStreamThread(thread.getThreadName(), application))
-                .mapToLong(thread -> threads.getThreadCpuTime(thread.getThreadId()))
-                .sum();
+    /** From the first commit to the last but one: no start, no end. */
+    static Speed between(List<Commit> commits) {
+        if (commits.size() < 3) {
+            return Speed.NOTHING;
+        }
+        Commit first = commits.getFirst();
+        Commit last = commits.get(commits.size() - 2);
+        return new Speed(
+                last.records() - first.records(),
+                last.nanos() - first.nanos(),
+                last.cpu().minus(first.cpu()),
+                last.written().minus(first.written()));
     }
 
-    private static boolean isStreamThread(String thread, String application) {
-        return thread.startsWith(application + "-") && STREAM_THREAD.matcher(thread).find();
+    /** A measurement of so many records. */
+    interface Measurement<R> {
+        R of(int records) throws InterruptedException;
+    }
+
+    /** Finds how many records give enough time, from the speed of the last measurement. Kept by its user between rounds. */
+    static final class Sizer {
+        private static final int ATTEMPTS = 12;
+        private static final int GROWTH = 4;
+        private static final double SPARE = 1.2;
+        private static final int COMMITS_AT_ENDS = 3;
+        private final double endsS;
+        private int next;
+
+        /** @param commitIntervalMs what is between two commits: some at both ends are not timed */
+        Sizer(int first, int commitIntervalMs) {
+            this.next = first;
+            this.endsS = COMMITS_AT_ENDS * commitIntervalMs / (double) TimeUnit.SECONDS.toMillis(1);
+        }
+
+        /** The records for the next measurement, when so many seconds are lacking. */
+        int next() {
+            return next;
+        }
+
+        /** Learns from a measurement of {@link #next} records: whether that was enough, and what would have been. */
+        void learn(Speed speed, double lackingS, int most) {
+            double wanted = speed.nanos() == 0 ? (double) next * GROWTH : speed.perSecond() * (lackingS * SPARE + endsS);
+            next = (int) Math.clamp(wanted, Math.min(most, next / GROWTH + 1), most);
+        }
+
+        /** Refuses to go on for ever. */
+        static void checkAttempt(int attempt, String what) {
+            if (attempt > ATTEMPTS) {
+                throw BenchException.failed(
+                        what + " was not timed long enough in " + ATTEMPTS + " attempts",
+                        "give less --work, or a shorter --commit-interval-ms");
+            }
+        }
     }
 }

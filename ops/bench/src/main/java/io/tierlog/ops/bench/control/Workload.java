@@ -20,7 +20,7 @@ import java.util.List;
  *
  * @param blocks whole blocks of each prompt
  */
-record Workload(int blocks) {
+record Workload(int blocks) implements Agent.Course {
     static final String NAMESPACE = "model=bench/dtype=bf16/layout=1/tenant=none/adapter=none";
 
     /** Length of a key: that of SHA-256, the longest in use. */
@@ -28,7 +28,7 @@ record Workload(int blocks) {
 
     private static final int BLOCK_TOKENS = 16;
     private static final int GENERATED_TOKENS = 32;
-    private static final int FIRST_ATTEMPT = 1;
+    static final int FIRST_ATTEMPT = 1;
     private static final Envelope BLANK = new Envelope("", "", 0, 0, 0, 0, null, null, null);
     private static final String REQUEST = "r";
 
@@ -38,19 +38,24 @@ record Workload(int blocks) {
         for (int index = 0; index < blocks; index++) {
             keys.add(key(number, index));
         }
+        return submitted(REQUEST + number, keys, List.of(), 0, inStore);
+    }
+
+    /** A request waits that reuses blocks of its prompt on the host, and so many of those from {@code storeFrom} on in the store. */
+    static RequestSubmitted submitted(String request, List<Bytes> keys, List<Integer> onHost, int storeFrom, int inStore) {
         return new RequestSubmitted(
                 BLANK,
-                REQUEST + number,
+                request,
                 FIRST_ATTEMPT,
                 NAMESPACE,
                 keys,
                 // One token more, so that all whole blocks are reusable: the last token is always computed.
-                blocks * BLOCK_TOKENS + 1,
+                keys.size() * BLOCK_TOKENS + 1,
                 BLOCK_TOKENS,
                 0,
+                onHost,
                 List.of(),
-                List.of(),
-                0,
+                storeFrom,
                 inStore,
                 true,
                 false,
@@ -59,13 +64,18 @@ record Workload(int blocks) {
                 null);
     }
 
-    /** Its prompt has been prefilled, after {@code loaded} blocks were loaded from the host. */
-    Event prefilled(String request, int loaded) {
-        return new RequestPrefilled(BLANK, request, FIRST_ATTEMPT, 0, loaded, blocks + 1 - loaded);
+    /** Its prompt has been prefilled, after {@code loaded} blocks were loaded from the host, and {@code computed} computed. */
+    static Event prefilled(String request, int loaded, int computed) {
+        return new RequestPrefilled(BLANK, request, FIRST_ATTEMPT, 0, loaded, computed);
+    }
+
+    @Override
+    public List<Event> fetched(String request, int fetched) {
+        return List.of(prefilled(request, fetched, Math.max(1, blocks + 1 - fetched)), finished(request));
     }
 
     /** It has ended. */
-    Event finished(String request) {
+    static Event finished(String request) {
         return new RequestFinished(BLANK, request, FIRST_ATTEMPT, RequestReason.COMPLETED, GENERATED_TOKENS);
     }
 
@@ -103,7 +113,8 @@ record Workload(int blocks) {
         return "node/" + node;
     }
 
-    private static Bytes key(long number, int index) {
+    /** The key of a block of the prompt with this number. */
+    static Bytes key(long number, int index) {
         ByteBuffer key = ByteBuffer.allocate(KEY_BYTES);
         long seed = number * 0x9E37_79B9_7F4A_7C15L + index;
         while (key.hasRemaining()) {

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.bench.control;
+
+import io.tierlog.controller.streams.CommandDelivery;
+import io.tierlog.events.LogReader;
+import io.tierlog.events.Reading;
+import io.tierlog.events.Topics;
+import io.tierlog.schemas.decision.Fact;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.apache.kafka.clients.producer.ProducerRecord;
+
+/**
+ * The throughput on the events of a busy node: a log is written again, at the same offsets, and a controller decides it again. Beside it the same
+ * events go through the empty applications and the bare relay, as often as it takes. One thread at a time.
+ */
+final class Replay {
+    private static final double WARM_UP_S = 2;
+    private static final int REQUESTS_A_SECOND = 300;
+    private static final int LEAST_REQUESTS = 100;
+    private static final int WARM_UP_REQUESTS = 1_000;
+    private static final int MOST_REQUESTS = 200_000;
+    private static final int FIRST_COPIES = 20_000;
+    private static final int MOST_COPIES = 2_000_000;
+
+    private final Environment environment;
+    private final CommandDelivery commands;
+    private final LogSupply supply;
+    private final Consumer<String> progress;
+    private int logs;
+
+    /**
+     * The speeds of all.
+     *
+     * @param source of the events
+     * @param log the last of the logs that were replayed
+     * @param tierlog the controller
+     * @param passThrough the application that forwards
+     * @param idle the application with the controller's topics that does nothing
+     * @param relay the bare relay
+     * @param events what the events after the warm-up take in their topic
+     * @param same whether the controller decided what was decided before
+     */
+    record Result(
+            String source,
+            RecordedLog log,
+            Throughput.Speed tierlog,
+            Throughput.Speed passThrough,
+            Throughput.Speed idle,
+            Throughput.Speed relay,
+            TopicSizes.Size events,
+            boolean same) {
+        /** Requests among the events that were timed. */
+        double requests() {
+            return log.requestsIn(tierlog.records());
+        }
+    }
+
+    private record Decided(RecordedLog log, Throughput.Speed speed, TopicSizes.Size events, boolean same) {}
+
+    Replay(Environment environment, LogSupply supply, Consumer<String> progress) {
+        this.environment = environment;
+        this.commands = environment.config().commands().getFirst();
+        this.supply = supply;
+        this.progress = progress;
+    }
+
+    /**
+     * Measures all, each for so long at least, after a replay that is not measured, for the compiler.
+     *
+     * @param observer sees when the time of the controller begins and ends
+     */
+    Result run(double seconds, Throughput.Observer observer) throws InterruptedException {
+        int first = Math.clamp((long) (seconds * REQUESTS_A_SECOND), LEAST_REQUESTS, WARM_UP_REQUESTS);
+        Throughput.Sizer sizer = new Throughput.Sizer(first, environment.config().tuning().commitIntervalMs());
+        progress.accept("  recorded events: Tierlog, warming up");
+        Decided last = decided(sizer.next(), Throughput.Observer.NONE);
+        learn(sizer, last, seconds);
+        progress.accept("  recorded events: " + supply.name());
+        Copies copies = new Copies(last.log());
+        progress.accept("  recorded events: empty pass-through, warming up");
+        copies.passed(Math.min(WARM_UP_S, seconds));
+        Throughput.Speed tierlog = Throughput.Speed.NOTHING;
+        Throughput.Speed passThrough = Throughput.Speed.NOTHING;
+        boolean same = last.same();
+        // In turn, half of the time each, so that other work on the machine slows both alike.
+        for (int attempt = 1; tierlog.seconds() < seconds || passThrough.seconds() < seconds; attempt++) {
+            Throughput.Sizer.checkAttempt(attempt, "the replay");
+            double until = Math.min(seconds, attempt * seconds / 2);
+            if (passThrough.seconds() < until) {
+                progress.accept("  recorded events: empty pass-through");
+                passThrough = passThrough.plus(copies.passed(until - passThrough.seconds()));
+            }
+            if (tierlog.seconds() < until) {
+                progress.accept("  recorded events: Tierlog");
+                last = decided(sizer.next(), observer);
+                tierlog = tierlog.plus(last.speed());
+                same &= last.same();
+                learn(sizer, last, Math.max(until - tierlog.seconds(), seconds / 2));
+            }
+        }
+        progress.accept("  recorded events: the controller's topics and no work, bare relay");
+        Throughput.Speed idle = copies.idle(seconds);
+        Throughput.Speed relay = copies.relayed(seconds);
+        return new Result(supply.name(), last.log(), tierlog, passThrough, idle, relay, last.events(), same);
+    }
+
+    private static void learn(Throughput.Sizer sizer, Decided decided, double lackingS) {
+        Throughput.Speed speed = decided.speed();
+        double requests = decided.log().requestsIn(speed.records());
+        sizer.learn(
+                new Throughput.Speed((long) requests, speed.nanos(), speed.cpu(), speed.written()), lackingS, MOST_REQUESTS);
+    }
+
+    /** Writes a log with so many requests, and lets a new controller decide it. */
+    private Decided decided(int requests, Throughput.Observer observer) throws InterruptedException {
+        RecordedLog log = supply.log(requests);
+        String name = "recorded-" + ++logs;
+        Controller controller = new Controller(environment, commands, name, 1, log.partitions());
+        Topics topics = controller.topics();
+        Backlog backlog = new Backlog(environment, controller.group(), topics.events(), log.partitions());
+        backlog.awaitLeaders();
+        append(topics.events(), log.records().subList(0, log.warmUp()), log.warmUp(), true);
+        TopicSizes before = TopicSizes.of(environment.admin(), topics.events());
+        List<RecordedLog.Entry> measured = log.records().subList(log.warmUp(), log.records().size());
+        append(topics.events(), measured, measured.size(), true);
+        TopicSizes.Size events = TopicSizes.of(environment.admin(), topics.events()).minus(before).total();
+        Throughput.Stretch stretch = new Throughput.Stretch(log.warmUp(), 0, topics.prefix(), observer);
+        Throughput.Loaded loaded = new Throughput.Loaded(controller.group(), backlog, controller::start, () -> {});
+        Throughput.Speed speed = Throughput.measure(environment, loaded, stretch);
+        return new Decided(log, speed, events, decisions(topics, log).equals(log.decisions()));
+    }
+
+    /** What the events led to, without what ticks of this controller led to afterwards. */
+    private Map<String, Long> decisions(Topics topics, RecordedLog log) {
+        long[] ends = new long[log.partitions()];
+        log.records().forEach(record -> ends[record.partition()]++);
+        Map<String, Long> types = new TreeMap<>();
+        LogReader.Source<Fact> source = new LogReader.Source<>(topics.decisions(), Fact.class, LogReader.Isolation.COMMITTED);
+        try (LogReader<Fact> reader = new LogReader<>(environment.access(), environment.codec(), source)) {
+            reader.readToEnd(entry -> {
+                if (entry.reading() instanceof Reading.Decoded<Fact> read && isCausedBefore(read.value(), ends[entry.partition()])) {
+                    types.merge(read.value().schema().getName(), 1L, Long::sum);
+                }
+            });
+        }
+        return types;
+    }
+
+    private static boolean isCausedBefore(Fact fact, long end) {
+        String cause = fact.envelope().cause();
+        return cause != null && Long.parseLong(cause, cause.lastIndexOf('@') + 1, cause.length(), 10) < end;
+    }
+
+    /** Appends so many records, again from the first when all are there; in the batches of their agents when {@code batched}. */
+    private void append(String topic, List<RecordedLog.Entry> records, int count, boolean batched) {
+        Outbox outbox = environment.outbox();
+        Map<Integer, Long> waiting = new HashMap<>();
+        for (int index = 0; index < count; index++) {
+            RecordedLog.Entry record = records.get(index % records.size());
+            if (batched && waiting.getOrDefault(record.partition(), record.burst()) != record.burst()) {
+                outbox.flush();
+                waiting.clear();
+            }
+            waiting.put(record.partition(), record.burst());
+            outbox.send(new ProducerRecord<>(topic, record.partition(), record.key(), record.value()));
+        }
+        outbox.flush();
+    }
+
+    /** The same events, over and over: for applications that look at none of them. */
+    private final class Copies {
+        private final RecordedLog log;
+        private final List<RecordedLog.Entry> measured;
+        private final String from;
+        private final String to;
+        private final PassThrough forwarding;
+        private final Throughput.Sizer sizer = new Throughput.Sizer(FIRST_COPIES, environment.config().tuning().commitIntervalMs());
+
+        Copies(RecordedLog log) {
+            this.log = log;
+            this.measured = log.records().subList(log.warmUp(), log.records().size());
+            this.from = environment.topic("copies-in", log.partitions());
+            this.to = environment.topic("copies-out", log.partitions());
+            this.forwarding = PassThrough.forwarding(environment, "copies", from, to);
+        }
+
+        Throughput.Speed passed(double seconds) throws InterruptedException {
+            Throughput.Speed sum = Throughput.Speed.NOTHING;
+            Backlog backlog = new Backlog(environment, forwarding.group(), from, log.partitions());
+            for (int attempt = 1; sum.seconds() < seconds; attempt++) {
+                Throughput.Sizer.checkAttempt(attempt, "the empty pass-through");
+                append(from, measured, sizer.next(), false);
+                Throughput.Speed speed = measure(forwarding.group(), backlog, forwarding::start, Throughput.Stretch.ALL);
+                sum = sum.plus(speed);
+                sizer.learn(speed, Math.max(seconds - sum.seconds(), seconds / 2), MOST_COPIES);
+            }
+            return sum;
+        }
+
+        /** Over what the pass-through has had, at most so long. */
+        Throughput.Speed idle(double seconds) throws InterruptedException {
+            PassThrough idle = PassThrough.idle(environment, "idle", from, environment.log("idle", log.partitions()));
+            return measure(idle.group(), new Backlog(environment, idle.group(), from, log.partitions()), idle::start, atMost(seconds));
+        }
+
+        Throughput.Speed relayed(double seconds) throws InterruptedException {
+            String relayed = environment.topic("copies-relayed", log.partitions());
+            Backlog all = new Backlog(environment, "", from, log.partitions());
+            Backlog out = new Backlog(environment, "", relayed, log.partitions());
+            Progress progress = new Progress() {
+                @Override
+                public long done() throws InterruptedException {
+                    return out.end();
+                }
+
+                @Override
+                public long end() throws InterruptedException {
+                    return all.end();
+                }
+            };
+            return measure("relay", progress, () -> RelayLoop.fromBeginning(environment.access(), from, relayed), atMost(seconds));
+        }
+
+        private static Throughput.Stretch atMost(double seconds) {
+            return new Throughput.Stretch(0, (long) (seconds * TimeUnit.SECONDS.toNanos(1)), "", Throughput.Observer.NONE);
+        }
+
+        private Throughput.Speed measure(String name, Progress progress, Supplier<Application> starter, Throughput.Stretch stretch)
+                throws InterruptedException {
+            return Throughput.measure(environment, new Throughput.Loaded(name, progress, starter, () -> {}), stretch);
+        }
+    }
+}
