@@ -228,8 +228,14 @@ final class Copies {
         return f.from() != Tier.HOST || (policy.copyToDisk() && node.capacities.getOrDefault(Tier.DISK, 0L) > 0);
     }
 
-    /** What a drop took, the agent has seen on another tier in the same step. Blocks of other decisions about it, which were aborted, do not count. */
+    /**
+     * What a drop took, the agent has seen on another tier in the same step. An aborted decision may have given the same id to a drop of other blocks
+     * or from another tier, and the ending may be of that one.
+     */
     void checkSeen(OperationIssued f, Ending ending) {
+        if (ending.from() != Tier.UNKNOWN && ending.from() != f.from()) {
+            return;
+        }
         Set<Bytes> named = f.blocks().stream().map(Block::key).collect(Collectors.toSet());
         for (BlockResult result : ending.blocks()) {
             boolean seen = result.source() != Tier.UNKNOWN && result.source() != Tier.DEVICE && result.source() != f.from();

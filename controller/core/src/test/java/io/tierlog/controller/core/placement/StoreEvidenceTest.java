@@ -132,6 +132,15 @@ class StoreEvidenceTest extends DiskScene {
         assertEquals(List.of(), evidenceFindings());
     }
 
+    @Test
+    void aDropFromAnotherTierUnderTheSameIdReliedOnSomethingElse() {
+        DropBlocks drop = dropThatReliesOnTheStore();
+
+        w.input(new DropDone(a.envelope(), drop.operation(), Tier.HOST, Agent.NAMESPACE, Agent.gone(drop.blocks())));
+
+        assertEquals(List.of(), evidenceFindings());
+    }
+
     /** The drain that begins meanwhile counts its blocks as unsaved until the store has answered, and the agent has just seen them there. */
     @Test
     void whatTheAgentSawInTheStoreIsNoLastCopy() {
