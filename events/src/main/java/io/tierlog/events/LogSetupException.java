@@ -41,7 +41,8 @@ public abstract sealed class LogSetupException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
         TopicsMissing(List<String> names) {
-            super("topics are missing: " + String.join(", ", names) + "; make them with 'tierlog topics create'");
+            super("topics are missing: " + String.join(", ", names)
+                    + "; restore them from a backup if they held a log, else make them with 'tierlog topics create'");
         }
     }
 

@@ -33,6 +33,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.Topology;
 import org.apache.kafka.streams.errors.StreamsException;
+import org.apache.kafka.streams.errors.MissingSourceTopicException;
 import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThreadExceptionResponse;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -230,7 +231,8 @@ public final class ControllerApp implements AutoCloseable {
     }
 
     private StreamThreadExceptionResponse fatal(Throwable failure) {
-        Throwable cause = root(failure);
+        Throwable cause = failure instanceof MissingSourceTopicException
+                ? new ControllerException.TopicMissing(config.topics().events(), failure) : root(failure);
         if (cause instanceof ControllerException.Closing) {
             return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
         }

@@ -88,6 +88,25 @@ public abstract sealed class ControllerException extends RuntimeException {
         }
     }
 
+    /** The event that a decision answers is not on the log. */
+    public static final class EventsLost extends ControllerException {
+        private static final long serialVersionUID = 1L;
+
+        EventsLost(String decision, String event, String found) {
+            super("decision " + decision + " answers event " + event + ", and " + found + ": events were lost, or their topic was made again."
+                    + " Nothing was decided. Restore the topic from a backup, or begin a new log with another --topic-prefix", null);
+        }
+    }
+
+    /** A topic that Kafka Streams reads is not there. */
+    public static final class TopicMissing extends ControllerException {
+        private static final long serialVersionUID = 1L;
+
+        TopicMissing(String events, Throwable cause) {
+            super("topic " + events + " is missing. Restore it from a backup, or begin a new log with another --topic-prefix", cause);
+        }
+    }
+
     /** A record among the decisions that this version cannot read. */
     public static final class ForeignDecision extends ControllerException {
         private static final long serialVersionUID = 1L;

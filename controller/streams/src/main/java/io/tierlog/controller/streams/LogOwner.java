@@ -11,13 +11,15 @@ import io.tierlog.events.RecordStamp;
 import io.tierlog.events.Topics;
 import io.tierlog.events.UnknownTypeException;
 import io.tierlog.events.registry.RegistryUnavailableException;
+import io.tierlog.schemas.AppliedInput;
+import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.PartitionOpened;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -37,6 +39,8 @@ import org.slf4j.LoggerFactory;
  *   <li>The first decision of a partition names the application id that decides it. A controller with another one stops.
  *   <li>The last decision of a partition must be the last one of the restored state. Otherwise group offsets, changelog or decisions were
  *       lost, and the controller stops before it decides anything.
+ *   <li>The event that the last decision answers must be there, and be that event. A topic of events that was deleted and made again would give
+ *       offsets, and with them ids of operations, a second time.
  * </ul>
  *
  * <p>{@link #isOurs} blocks for about {@link KafkaAccess#timeout} per partition, {@link #check} until the log answers or this is closed.
@@ -113,6 +117,7 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
      * Compares the restored state of a partition with its log. Waits while the broker or the registry does not answer.
      *
      * @throws ControllerException.StateLost when they do not end at the same decision
+     * @throws ControllerException.EventsLost when the events that were decided are not there
      * @throws ControllerException.Closing when this was closed meanwhile
      */
     @Override
@@ -141,12 +146,13 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
         try (KafkaConsumer<byte[], byte[]> consumer = consumer("read_committed")) {
             consumer.assign(List.of(place));
             while (true) {
-                Optional<ConsumerRecord<byte[], byte[]>> last = last(consumer, place);
-                Fact fact = last.map(this::read).orElse(null);
+                List<ConsumerRecord<byte[], byte[]>> tail = tail(consumer, place);
+                Fact fact = tail.isEmpty() ? null : read(tail.getLast());
                 String aggregate = fact == null ? clock : fact.envelope().aggregate();
                 RecordStamp inState = state.last(SequenceStamper.Kind.DECISION, aggregate);
-                RecordStamp inLog = fact == null ? RecordStamp.NONE : stamp(fact, last.orElseThrow());
+                RecordStamp inLog = fact == null ? RecordStamp.NONE : stamp(fact, tail.getLast());
                 if (inLog.equals(inState)) {
+                    requireEvents(consumer, new TopicPartition(topics.events(), partition), tail);
                     return;
                 }
                 if (inLog.sequence() >= inState.sequence() || !mayBeLate(consumer, place, System.nanoTime() - startNs)) {
@@ -154,6 +160,32 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
                 }
                 LOG.info("partition {}: the last commit does not show in {} yet", partition, topics.decisions());
                 pause();
+            }
+        }
+    }
+
+    /** The events that these decisions answer: by their offsets, and the last one of an agent by its checksum. Trimmed events are not compared. */
+    private void requireEvents(KafkaConsumer<byte[], byte[]> consumer, TopicPartition events, List<ConsumerRecord<byte[], byte[]>> decisions) {
+        consumer.assign(List.of(events));
+        long begin = consumer.beginningOffsets(List.of(events)).getOrDefault(events, 0L);
+        long end = end(consumer, events);
+        for (ConsumerRecord<byte[], byte[]> decision : decisions.reversed()) {
+            Envelope envelope = read(decision).envelope();
+            String cause = String.valueOf(envelope.cause());
+            long offset = Long.parseLong(cause.substring(cause.lastIndexOf('@') + 1));
+            String what = new TopicPartition(decision.topic(), decision.partition()) + "@" + decision.offset();
+            if (offset >= end) {
+                throw new ControllerException.EventsLost(what, events + "@" + offset, "it ends at " + end);
+            }
+            AppliedInput taken = envelope.taken();
+            if (offset >= begin && taken != null && taken.crc32c() != 0) {
+                consumer.seek(events, offset);
+                boolean same = records(consumer, events, offset + 1).stream()
+                        .anyMatch(event -> event.offset() == offset && RecordStamp.crc32cOfFramed(event.value()) == taken.crc32c());
+                if (!same) {
+                    throw new ControllerException.EventsLost(what, events + "@" + offset, "it has another record there");
+                }
+                return;
             }
         }
     }
@@ -171,27 +203,36 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
         }
     }
 
-    /** The last committed record; nothing when there is none. Commit markers and aborted records are passed over. */
-    private Optional<ConsumerRecord<byte[], byte[]>> last(KafkaConsumer<byte[], byte[]> consumer, TopicPartition place) {
-        long deadlineNs = System.nanoTime() + access.timeout().toNanos();
+    /** The last committed records, at least one if there is any. Commit markers and aborted records are passed over. */
+    private List<ConsumerRecord<byte[], byte[]>> tail(KafkaConsumer<byte[], byte[]> consumer, TopicPartition place) {
         long end = end(consumer, place);
         long begin = consumer.beginningOffsets(List.of(place)).getOrDefault(place, 0L);
         for (long step = FIRST_STEP; ; step *= FIRST_STEP) {
             long from = Math.max(begin, end - step);
             consumer.seek(place, from);
-            ConsumerRecord<byte[], byte[]> found = null;
-            while (consumer.position(place) < end) {
-                if (System.nanoTime() > deadlineNs) {
-                    throw new TimeoutException(place + " was not read up to offset " + end + " within " + access.timeout());
-                }
-                for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
-                    found = record.offset() < end ? record : found;
-                }
-            }
-            if (found != null || from == begin) {
-                return Optional.ofNullable(found);
+            List<ConsumerRecord<byte[], byte[]>> found = records(consumer, place, end);
+            if (!found.isEmpty() || from == begin) {
+                return found;
             }
         }
+    }
+
+    /** The last committed records from the consumer's position to {@code end}, {@value #FIRST_STEP} at most. */
+    private List<ConsumerRecord<byte[], byte[]>> records(KafkaConsumer<byte[], byte[]> consumer, TopicPartition place, long end) {
+        long deadlineNs = System.nanoTime() + access.timeout().toNanos();
+        List<ConsumerRecord<byte[], byte[]>> found = new ArrayList<>();
+        while (consumer.position(place) < end) {
+            if (System.nanoTime() > deadlineNs) {
+                throw new TimeoutException(place + " was not read up to offset " + end + " within " + access.timeout());
+            }
+            for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
+                if (record.offset() < end) {
+                    found.add(record);
+                }
+            }
+            found.subList(0, Math.max(0, found.size() - FIRST_STEP)).clear();
+        }
+        return found;
     }
 
     private static long end(KafkaConsumer<byte[], byte[]> consumer, TopicPartition place) {

@@ -12,9 +12,11 @@ import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.LogReader;
 import io.tierlog.events.LogReader.Isolation;
 import io.tierlog.events.Schemas;
+import io.tierlog.events.TopicAdmin;
 import io.tierlog.events.Topics;
 import io.tierlog.events.registry.RegistryClient;
 import io.tierlog.events.registry.RegistryConfig;
+import io.tierlog.schemas.decision.AgentAccepted;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.PartitionOpened;
 import io.tierlog.schemas.decision.TimeAdvanced;
@@ -22,7 +24,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -35,6 +37,8 @@ import org.apache.kafka.streams.state.Stores;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Controllers that must not decide a log, on a real broker: each stops before its first decision. */
 class LogOwnerTest {
@@ -116,6 +120,40 @@ class LogOwnerTest {
         }
     }
 
+    /** The topic of events is deleted and made again: empty, and with as many other events. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void lostEventsAreNoticed(boolean others) throws Exception {
+        try (TestLog log = new TestLog(BROKER.kafka(), 1);
+                Admin admin = Admin.create(log.access.client(Map.of()));
+                LogReader<Fact> reader = log.reader(log.topics.decisions(), Fact.class, Isolation.COMMITTED)) {
+            Decisions decisions = new Decisions(reader);
+            log.append(new FakeAgent("a", "1").registering());
+            try (ControllerApp _ = ControllerApp.start(log.controller(directory).tickMs(60_000).build())) {
+                TestLog.await("the agent is accepted", () -> decisions.of(AgentAccepted.class).size() == 1);
+            }
+            admin.deleteTopics(List.of(log.topics.events())).all().get(30, TimeUnit.SECONDS);
+            TestLog.await("the topic is gone", () -> !topics(admin).contains(log.topics.events()));
+            try (TopicAdmin topics = new TopicAdmin(log.access)) {
+                topics.create(log.topics, 1, 1);
+            }
+            if (others) {
+                log.append(new FakeAgent("a", "2").registering());
+            }
+            String message = end(log.controller(directory).tickMs(60_000).build(), ControllerException.EventsLost.class);
+            assertTrue(message.contains(others ? "another record" : "ends at 0") && message.contains("--topic-prefix"), message);
+            assertEquals(1, decisions.of(AgentAccepted.class).size());
+        }
+    }
+
+    private static Set<String> topics(Admin admin) {
+        try {
+            return admin.listTopics().names().get(30, TimeUnit.SECONDS);
+        } catch (InterruptedException | ExecutionException | TimeoutException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
     /** Streams gives a failure of an initialisation no second try: the check waits by itself. */
     @Test
     void theCheckWaitsForABrokerUntilItIsClosed() throws Exception {
@@ -145,10 +183,15 @@ class LogOwnerTest {
     }
 
     private static void assertStops(ControllerConfig config, String why) throws Exception {
+        String message = end(config, ControllerException.StateLost.class);
+        assertTrue(message.contains(why), message);
+    }
+
+    /** How a controller ends by itself. */
+    private static String end(ControllerConfig config, Class<? extends ControllerException> how) throws Exception {
         try (ControllerApp app = ControllerApp.start(config)) {
-            Optional<Throwable> end = app.ended().get(60, TimeUnit.SECONDS);
-            String message = end.map(Throwable::getMessage).orElse("closed");
-            assertTrue(end.orElseThrow() instanceof ControllerException.StateLost && message.contains(why), message);
+            Throwable end = app.ended().get(60, TimeUnit.SECONDS).orElseThrow();
+            return String.valueOf(assertInstanceOf(how, end).getMessage());
         }
     }
 }

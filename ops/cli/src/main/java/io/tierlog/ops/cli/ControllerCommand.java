@@ -88,7 +88,10 @@ final class ControllerCommand implements Callable<Integer>, OptionFlags.Configur
     }
 
     private static Throwable fault(Optional<Throwable> ended) {
-        return ended.orElseGet(() -> new IllegalStateException("the controller has ended"));
+        Throwable fault = ended.orElseGet(() -> new IllegalStateException("the controller has ended"));
+        return fault instanceof ControllerException known
+                ? new CliError("stopped: " + known.getMessage(), "docs/operate.md says how to restore a log", CliError.FAILURE, known)
+                : fault;
     }
 
     private static ControllerApp start(ControllerConfig config) {

@@ -23,6 +23,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Attacks on the log itself: forged records, a second controller, deleted topics, a broker that dies. */
 @Timeout(900)
@@ -158,6 +160,31 @@ class LogAttack {
                 AttackScene.await("/health is well", () -> !scene.get(controller.http() + "/health").contains(topic));
                 engine.awaitMore();
             }
+        }
+    }
+
+    /** Point 2.14: the topics that are the log itself are deleted and made again. No controller decides on it, and engines go on. */
+    @ParameterizedTest
+    @ValueSource(strings = {"tierlog.events", "tierlog.decisions"})
+    void aLogThatWasDeletedIsNotDecidedAgain(String topic) throws Exception {
+        try (AttackScene scene = new AttackScene(directory)) {
+            AttackScene.Controller controller = scene.controller("state");
+            EngineCalls engine = scene.own(new EngineCalls(directory, scene.agent("a").port()));
+            engine.awaitMore();
+            Forger forger = scene.own(new Forger(scene.access));
+            forger.delete(topic);
+            AttackScene.await("/health names it", () -> scene.get(controller.http() + "/health").contains(topic));
+            engine.awaitMore();
+            controller.process().close();
+            AttackScene.Ended made = scene.run("topics", "create", "--bootstrap-servers", scene.access.bootstrapServers(), "--partitions",
+                    String.valueOf(AttackScene.PARTITIONS));
+            assertEquals(0, made.code(), made::text);
+            AttackScene.Ended again = scene.ended("controller-state", scene.controllerProcess("state"));
+            assertEquals(1, again.code(), again::text);
+            assertTrue(again.text().contains(topic) && again.text().contains("--topic-prefix"), again::text);
+            long failed = engine.failed();
+            engine.awaitMore();
+            assertEquals(failed, engine.failed(), engine::lastFailure);
         }
     }
 }
