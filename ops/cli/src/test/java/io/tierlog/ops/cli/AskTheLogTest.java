@@ -151,6 +151,37 @@ class AskTheLogTest {
         assertTrue(unknown.err().contains("the log has node-1"), unknown.err());
     }
 
+    /** Numbers over time add up to those of the whole log, whatever they are summed by. */
+    @Test
+    void numbersOverTimeAddUp() {
+        JsonNode whole = json("stats");
+        for (String by : List.of("node", "tenant", "group", "tier")) {
+            JsonNode series = json("stats", "--by", by, "--every", "1s").path("series");
+            assertTrue(series.size() > 3, series.toString());
+            if (by.equals("tier")) {
+                assertEquals(whole.path("hits").path("device").asLong(), series.valueStream()
+                        .filter(row -> row.path("tier").asText().equals("device")).mapToLong(row -> row.path("hits").asLong()).sum());
+            } else {
+                assertEquals(whole.path("block_accesses").asLong(), series.valueStream().mapToLong(row -> row.path("blocks").asLong()).sum(), by);
+            }
+        }
+        long uses = whole.path("first_uses").asLong()
+                + whole.path("reuse_distance").valueStream().mapToLong(bucket -> bucket.path("count").asLong()).sum();
+        assertTrue(uses > 300 && whole.path("top_prefixes").size() > 3, whole.toString());
+
+        Answer csv = run("audit", "stats", "--log", data.toString(), "--every", "1s", "--format", "csv");
+        assertTrue(csv.out().startsWith("time_ms,what,requests,blocks,"), csv.out());
+        Answer page = run("audit", "stats", "--log", data.toString(), "--by", "node", "--format", "html");
+        assertTrue(page.out().startsWith("<!doctype html>") && page.out().contains("<polyline"), page.out());
+        Answer text = run("audit", "stats", "--log", data.toString(), "--every", "1s");
+        assertTrue(text.out().contains("Prefixes that saved most"), text.out());
+        assertEquals(0, json("stats", "--to", "1970-01-01T00:00:00Z").path("block_accesses").asLong());
+        refused("csv is one table", "stats", "--format", "csv");
+        refused("--every soon is not a time", "stats", "--every", "soon");
+        refused("--every must be longer than 0", "stats", "--every", "0s");
+        refused("each has offsets of its own", "stats", "--from", "0:1");
+    }
+
     private static String field(JsonNode record, String name) {
         return record.path("fields").valueStream().map(JsonNode::asText).filter(text -> text.startsWith(name + "="))
                 .findFirst().orElseThrow().substring(name.length() + 1);

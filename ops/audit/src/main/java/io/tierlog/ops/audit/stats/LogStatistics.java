@@ -16,6 +16,7 @@ import io.tierlog.schemas.event.Event;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * Folds the records of a log into statistics: requests and hits, operations, watermarks, placements and evictions, promotions, peer reads.
@@ -29,7 +30,8 @@ import java.util.Map;
  * which the request went on, not the history of the block. Not thread-safe.
  */
 public final class LogStatistics {
-    private final RequestStatistics requests = new RequestStatistics();
+    private final Optional<LogDetail> detail;
+    private final RequestStatistics requests;
     private final OperationStatistics operations = new OperationStatistics();
     private final WatermarkStatistics watermarks = new WatermarkStatistics();
     private final PlacementStatistics placements = new PlacementStatistics();
@@ -46,6 +48,18 @@ public final class LogStatistics {
     private long firstMs;
     private long lastMs;
 
+    /** Without detail. */
+    public LogStatistics() {
+        this(Optional.empty());
+    }
+
+    /** With what {@code detail} adds to the sums. */
+    LogStatistics(Optional<LogDetail> detail) {
+        this.detail = detail;
+        this.requests = new RequestStatistics(
+                (atMs, part, root, more) -> detail.ifPresent(sink -> sink.hits(atMs, part, root, more)));
+    }
+
     /** Applies an event. */
     public void event(Event event, long atMs) {
         seen(atMs);
@@ -55,6 +69,7 @@ public final class LogStatistics {
         }
         requests.event(event, atMs);
         fetches.event(event);
+        detail.ifPresent(sink -> sink.event(event, atMs));
     }
 
     /** Applies a fact. */
@@ -75,6 +90,7 @@ public final class LogStatistics {
         watermarks.fact(fact, atMs);
         placements.fact(fact);
         fetches.fact(fact);
+        detail.ifPresent(sink -> sink.fact(fact, atMs));
     }
 
     /** Applies a command. */

@@ -95,7 +95,12 @@ public record LogSummary(
 
         /** Blocks of the prompts by instance group of the last policy; {@code (none)} for namespaces that no group has. */
         public Map<String, HitCounts> byGroup() {
-            return by(part -> NamespaceGroups.of(groups, part.namespace()));
+            return by(part -> groupOf(groups, part.namespace()));
+        }
+
+        /** The group of a namespace; {@code (none)} when none has it. */
+        public static String groupOf(List<GroupPolicy> groups, String namespace) {
+            return NamespaceGroups.of(groups, namespace);
         }
 
         private Map<String, HitCounts> by(Function<Part, String> key) {

@@ -4,6 +4,7 @@ package io.tierlog.ops.audit.stats;
 import io.tierlog.ops.audit.stats.LogSummary.Part;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.BlockStatus;
+import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.GroupPolicy;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.RequestReason;
@@ -66,6 +67,18 @@ final class RequestStatistics {
     private long answeredAtOnce;
     private long waitsExpired;
 
+    private final HitListener hitListener;
+
+    /** Receives further blocks of the prompt of a prefilled attempt, as their origin becomes known. */
+    @FunctionalInterface
+    interface HitListener {
+        void hits(long prefilledMs, Part part, Bytes root, HitCounts more);
+    }
+
+    RequestStatistics(HitListener hitListener) {
+        this.hitListener = hitListener;
+    }
+
     private record Attempt(String node, String request, int attempt) {}
 
     /** One attempt that has not ended. Times are append times in milliseconds since 1970, -1 while there is none. */
@@ -80,6 +93,9 @@ final class RequestStatistics {
         private final Map<Integer, Tier> fetched = new HashMap<>();
         private final Set<Integer> loaded = new HashSet<>();
         private @Nullable RequestPrefilled prefilled;
+        private long prefilledMs;
+        /** First block of the prompt; no bytes when it has none. */
+        private Bytes root = Bytes.EMPTY;
         private Part part = OTHER_PART;
         private HitCounts counted = HitCounts.NONE;
         private @Nullable RequestReason wentOn;
@@ -113,7 +129,7 @@ final class RequestStatistics {
                 ready(live.get(new Attempt(node, e.request(), e.attempt())), atMs);
             }
             case LoadBackDone e -> loaded(live.get(new Attempt(node, e.request(), e.attempt())), e.blocks());
-            case RequestPrefilled e -> prefilled(new Attempt(node, e.request(), e.attempt()), e);
+            case RequestPrefilled e -> prefilled(new Attempt(node, e.request(), e.attempt()), e, atMs);
             default -> {}
         }
     }
@@ -153,6 +169,7 @@ final class RequestStatistics {
         answeredAtOnce += e.answered() ? 1 : 0;
         Live attempt = live.computeIfAbsent(id, a -> new Live());
         attempt.namespace = e.namespace();
+        attempt.root = e.keys().isEmpty() ? Bytes.EMPTY : e.keys().getFirst();
         attempt.reusableBlocks = (e.promptTokens() - 1) / e.blockTokens();
         attempt.waits = !e.answered();
         attempt.submittedMs = atMs;
@@ -220,12 +237,13 @@ final class RequestStatistics {
         }
     }
 
-    private void prefilled(Attempt id, RequestPrefilled e) {
+    private void prefilled(Attempt id, RequestPrefilled e, long atMs) {
         Live attempt = live.get(id);
         Part part = new Part(id.node, attempt == null ? "" : attempt.namespace);
         Live counted = attempt == null ? new Live() : attempt;
         counted.part = parts.size() < MAX_PARTS || parts.containsKey(part) ? part : OTHER_PART;
         counted.prefilled = e;
+        counted.prefilledMs = atMs;
         count(counted);
         if (attempt == null) {
             missed("unknown", e.computedBlocks());
@@ -248,7 +266,9 @@ final class RequestStatistics {
         long store = fetched(attempt, Tier.STORE, e.loadedBlocks() - disk);
         long peer = fetched(attempt, Tier.HOST, e.loadedBlocks() - disk - store);
         HitCounts now = new HitCounts(1, e.deviceBlocks(), e.loadedBlocks() - disk - store - peer, disk, store, peer, e.computedBlocks());
-        parts.merge(attempt.part, now.minus(attempt.counted), HitCounts::plus);
+        HitCounts more = now.minus(attempt.counted);
+        parts.merge(attempt.part, more, HitCounts::plus);
+        hitListener.hits(attempt.prefilledMs, attempt.part, attempt.root, more);
         attempt.counted = now;
     }
 

@@ -8,7 +8,9 @@ import io.tierlog.events.Topics;
 import io.tierlog.ops.audit.AuditException;
 import io.tierlog.ops.audit.LogEntry;
 import io.tierlog.ops.audit.LogSource;
+import io.tierlog.ops.audit.Moment;
 import io.tierlog.ops.audit.PartitionJobs;
+import io.tierlog.ops.audit.Stretch;
 import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.decision.Fact;
@@ -17,6 +19,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.ObjLongConsumer;
@@ -31,7 +34,9 @@ public final class StatisticsReader {
     private final Topics topics;
     private final Codec codec;
     private final int threads;
-    private final LogStatistics statistics = new LogStatistics();
+    private final Object lock = new Object();
+    private Stretch stretch = Stretch.ALL;
+    private LogStatistics statistics = new LogStatistics();
     private final LongAdder records = new LongAdder();
 
     /**
@@ -58,6 +63,25 @@ public final class StatisticsReader {
      * @throws InterruptedException when the thread is interrupted; nothing is left running
      */
     public LogSummary read() throws InterruptedException {
+        return read(Stretch.ALL, Optional.empty());
+    }
+
+    /**
+     * Reads a stretch.
+     *
+     * @param between two times: each topic has offsets of its own
+     * @param detail receives all that is read
+     * @throws AuditException when the stretch is one of offsets, or the log cannot be read
+     * @throws InterruptedException when the thread is interrupted; nothing is left running
+     */
+    public LogSummary read(Stretch between, Optional<LogDetail> detail) throws InterruptedException {
+        for (Optional<Moment> edge : List.of(between.from(), between.to())) {
+            if (edge.isPresent() && !(edge.get() instanceof Moment.Time || edge.get() instanceof Moment.End)) {
+                throw new AuditException("statistics are of three topics, and each has offsets of its own", "write times for --from and --to");
+            }
+        }
+        stretch = between;
+        statistics = new LogStatistics(detail);
         int partitions = source.partitions(topics.events());
         for (String topic : List.of(topics.decisions(), topics.commands())) {
             if (source.partitions(topic) != partitions) {
@@ -71,7 +95,7 @@ public final class StatisticsReader {
             jobs.add(() -> readPartition(partition));
         }
         PartitionJobs.run(jobs, threads);
-        synchronized (statistics) {
+        synchronized (lock) {
             return statistics.summary(statistics.lastMs());
         }
     }
@@ -94,6 +118,11 @@ public final class StatisticsReader {
                 earliest.foldNext();
             }
         }
+    }
+
+    private boolean isWithin(long timeMs) {
+        return (stretch.from().isEmpty() || (stretch.from().get() instanceof Moment.Time(long first) && timeMs >= first))
+                && (stretch.to().isEmpty() || stretch.to().get().includes(0, timeMs, 0));
     }
 
     /** One topic of a partition. */
@@ -121,9 +150,9 @@ public final class StatisticsReader {
 
         void foldNext() {
             LogEntry.Data next = head;
-            if (next != null) {
+            if (next != null && isWithin(next.timestampMs())) {
                 Reading<F> reading = reader.read(next.value());
-                synchronized (statistics) {
+                synchronized (lock) {
                     switch (reading) {
                         case Reading.Decoded<F> good -> fold.accept(good.value(), next.timestampMs());
                         case Reading.Unreadable<F> _ -> unreadable.run();
@@ -147,7 +176,7 @@ public final class StatisticsReader {
                     case LogEntry.Data data -> head = data;
                     case LogEntry.Passed _ -> {}
                     case LogEntry.Damaged damaged -> {
-                        synchronized (statistics) {
+                        synchronized (lock) {
                             for (long offset = damaged.offset(); offset <= damaged.lastOffset(); offset++) {
                                 unreadable.run();
                             }

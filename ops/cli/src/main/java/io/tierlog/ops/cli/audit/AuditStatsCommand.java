@@ -3,14 +3,20 @@ package io.tierlog.ops.cli.audit;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.events.Codec;
+import io.tierlog.ops.audit.stats.LogDetail;
 import io.tierlog.ops.audit.stats.LogSummary;
+import io.tierlog.ops.audit.stats.PowerHistogram;
 import io.tierlog.ops.audit.stats.StatisticsReader;
 import io.tierlog.ops.cli.CliError;
 import io.tierlog.ops.cli.ClusterOptions;
 import io.tierlog.ops.cli.Sections;
+import io.tierlog.ops.cli.operate.TimeText;
 import java.io.PrintWriter;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -22,14 +28,26 @@ import picocli.CommandLine.Spec;
 /** {@code tierlog audit stats}: the statistics of a log. */
 @Command(
         name = "stats",
-        description = "Show statistics of a log: hit ratios, requests, operations, evictions, latencies.",
+        description = "Show statistics of a log: hit ratios, requests, operations, evictions, latencies, how soon blocks are used again.",
         footer = {
             "",
             "It reads the topics of events, commands and decisions, and writes nothing. Hits are blocks of the prompts of prefilled requests;",
             "a block that was fetched for its request counts for the tier it was fetched from. Times come from the append times of records.",
-            "Exit codes: 0 complete, 1 records could not be decoded or operations do not add up, 2 the log cannot be read."
+            "--from and --to take times here. csv prints the rows of --every, or else of --by. html is one page with charts that needs no network:",
+            "redirect it to a file.",
+            "Exit codes: 0 complete, 1 records could not be decoded or operations do not add up, 2 wrong input, or the log cannot be read."
         })
 final class AuditStatsCommand implements Callable<Integer> {
+    private static final String PAGE_EVERY = "10s";
+
+    /** Values of {@code --format}. */
+    enum Format {
+        text,
+        json,
+        csv,
+        html
+    }
+
     @Spec
     CommandSpec spec;
 
@@ -37,7 +55,13 @@ final class AuditStatsCommand implements Callable<Integer> {
     ClusterOptions cluster;
 
     @Mixin
-    AuditOptions audit;
+    LogChoice audit;
+
+    @Mixin
+    StretchOptions stretch;
+
+    @Option(names = "--format", paramLabel = "FORMAT", description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+    Format format = Format.text;
 
     @Option(
             names = "--by",
@@ -45,38 +69,88 @@ final class AuditStatsCommand implements Callable<Integer> {
             description = "Add a table by ${COMPLETION-CANDIDATES}. A tenant is a namespace of blocks; a group is one of the last policy.")
     @Nullable Breakdown by;
 
+    @Option(
+            names = "--every",
+            paramLabel = "TIME",
+            description = "Add numbers for each interval of this length, for example 1m, and for each value of --by (default for html: "
+                    + PAGE_EVERY + ").")
+    @Nullable String every;
+
     @Override
     public Integer call() throws Exception {
+        long everyMs = every == null ? format == Format.html ? TimeText.parse("--every", PAGE_EVERY) : 0 : TimeText.parse("--every", every);
+        if (every != null && everyMs == 0) {
+            throw new CliError("--every must be longer than 0", "write for example 1m", CliError.BAD_INPUT);
+        }
+        if (format == Format.csv && every == null && by == null) {
+            throw new CliError("csv is one table, and neither --every nor --by says which", "add for example --every 1m", CliError.BAD_INPUT);
+        }
+        LogDetail detail = new LogDetail(everyMs);
         LogSummary summary = audit.read(cluster, source -> {
             Codec codec = cluster.codec();
             StatisticsReader reader = new StatisticsReader(source, cluster.topics(), codec, audit.threads());
-            return AuditOptions.withProgress(spec.commandLine().getErr(), reader::recordsSoFar, reader::read);
+            return LogChoice.withProgress(spec.commandLine().getErr(), reader::recordsSoFar,
+                    () -> reader.read(stretch.stretch(cluster.topics()), Optional.of(detail)));
         });
-        print(summary);
+        print(summary, detail.summary());
         boolean complete = summary.records().unreadable() == 0 && summary.operations().breaches() == 0;
         return complete ? 0 : CliError.FAILURE;
     }
 
-    private void print(LogSummary summary) throws JsonProcessingException {
+    private void print(LogSummary summary, LogDetail.Summary detail) throws JsonProcessingException {
         PrintWriter out = spec.commandLine().getOut();
-        switch (audit.format) {
-            case text -> {
-                Sections sections = new Sections();
-                new SummaryText(sections).all(summary);
-                sections.lines().forEach(out::println);
-                if (by != null) {
-                    out.println();
-                    by.table(summary).print(out, "nothing to show by " + by);
-                }
-            }
-            case json -> {
-                ObjectNode json = SummaryJson.of(summary);
-                if (by != null) {
-                    json.put("by", by.name()).set("rows", by.rows(summary));
-                }
-                out.println(new ObjectMapper().writeValueAsString(json));
-            }
+        ArrayNode series = new SeriesRows(summary.requests().groups()).rows(by, detail.intervals());
+        switch (format) {
+            case text -> text(out, summary, detail, series);
+            case json -> out.println(new ObjectMapper().writeValueAsString(json(summary, detail, series)));
+            case csv -> CsvText.print(out, every != null || by == null ? series : by.rows(summary));
+            case html -> new StatsPage(json(summary, detail, series), by == null ? "what" : by.name()).print(out);
         }
         out.flush();
+    }
+
+    private void text(PrintWriter out, LogSummary summary, LogDetail.Summary detail, ArrayNode series) {
+        Sections sections = new Sections();
+        new SummaryText(sections).all(summary);
+        sections.lines().forEach(out::println);
+        ObjectNode json = json(summary, detail, series);
+        out.println();
+        out.println("Other blocks used between two uses of a block on a node (a cache of that many blocks would have kept it)");
+        RowTable.of("reuse_distance", json.withArray("reuse_distance")).print(out, "no block was used twice");
+        out.println();
+        out.println("Time between two uses of a block on a node, in ms");
+        RowTable.of("idle_time_ms", json.withArray("idle_time_ms")).print(out, "no block was used twice");
+        out.println();
+        out.println("Prefixes that saved most, by their first block");
+        RowTable.of("top_prefixes", json.withArray("top_prefixes")).print(out, "nothing was reused");
+        if (by != null) {
+            out.println();
+            by.table(summary).print(out, "nothing to show by " + by);
+        }
+        if (every != null) {
+            out.println();
+            RowTable.of("every " + every, series).print(out, "nothing happened");
+        }
+    }
+
+    private ObjectNode json(LogSummary summary, LogDetail.Summary detail, ArrayNode series) {
+        ObjectNode json = SummaryJson.of(summary);
+        if (by != null) {
+            json.put("by", by.name()).set("rows", by.rows(summary));
+        }
+        if (detail.everyMs() > 0) {
+            json.put("every_ms", detail.everyMs()).set("series", series);
+        }
+        histogram(json.putArray("reuse_distance"), detail.reuseDistance());
+        histogram(json.putArray("idle_time_ms"), detail.idleMs());
+        json.put("first_uses", detail.firstUses());
+        ArrayNode top = json.putArray("top_prefixes");
+        detail.topPrefixes().forEach(prefix -> top.addObject().put("namespace", prefix.namespace()).put("first_block", prefix.key())
+                .put("requests", prefix.requests()).put("blocks", prefix.blocks()).put("saved_bytes", prefix.bytes()));
+        return json;
+    }
+
+    private static void histogram(ArrayNode rows, List<PowerHistogram.Bucket> buckets) {
+        buckets.forEach(bucket -> rows.addObject().put("from", bucket.from()).put("to", bucket.to()).put("count", bucket.count()));
     }
 }

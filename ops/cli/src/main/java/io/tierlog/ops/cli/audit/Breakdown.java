@@ -111,11 +111,11 @@ enum Breakdown {
         return JsonNodeFactory.instance.arrayNode();
     }
 
-    private static String shortName(String aggregate) {
+    static String shortName(String aggregate) {
         return aggregate.startsWith("node/") ? aggregate.substring("node/".length()) : aggregate;
     }
 
-    private static ObjectNode hits(ObjectNode row, HitCounts hits) {
+    static ObjectNode hits(ObjectNode row, HitCounts hits) {
         return row.put("requests", hits.requests())
                 .put("blocks", hits.accesses())
                 .put("device", hits.device())

@@ -34,7 +34,8 @@ final class RowTable {
         return table;
     }
 
-    private static String cell(Map.Entry<String, JsonNode> field) {
+    /** A value as people read it. */
+    static String cell(Map.Entry<String, JsonNode> field) {
         JsonNode value = field.getValue();
         if (value.isNull() || value.asText().isEmpty()) {
             return "-";
