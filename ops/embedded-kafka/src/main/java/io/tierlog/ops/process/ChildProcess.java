@@ -66,7 +66,8 @@ public final class ChildProcess implements AutoCloseable {
         this.process = process;
         this.log = builder.log;
         this.ready = new Expectation(builder.ready);
-        Thread.ofVirtual().name("child-" + name).start(() -> read(builder.lines));
+        // No virtual one: a read of a pipe keeps its carrier, and with as many children as processors the virtual threads here can stand still.
+        Thread.ofPlatform().daemon().name("child-" + name).start(() -> read(builder.lines));
     }
 
     /** How a process is started; by default with an empty standard input, this process's standard error, and no reader of its lines. */

@@ -94,7 +94,7 @@ final class TestWorker implements AutoCloseable {
         }
         CompletableFuture<Answer> answer = new CompletableFuture<>();
         BufferedReader from = in;
-        Thread.ofVirtual().start(() -> answer.complete(read(from)));
+        Thread.ofPlatform().daemon().start(() -> answer.complete(read(from)));
         out.write(mutated + "\t" + String.join("\t", methods) + "\n");
         out.flush();
         try {

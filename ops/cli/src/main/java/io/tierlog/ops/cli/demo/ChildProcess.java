@@ -99,7 +99,8 @@ final class ChildProcess implements AutoCloseable {
 
     /** Reads standard output to its end, so that the process never stands still on a full pipe. */
     private void read(Consumer<String> lines) {
-        Thread.ofVirtual().start(() -> {
+        // No virtual one: a read of a pipe keeps its carrier.
+        Thread.ofPlatform().daemon().start(() -> {
             try (BufferedReader reader = process.inputReader()) {
                 reader.lines().forEach(lines);
                 ready.completeExceptionally(new IOException("it ended"));
