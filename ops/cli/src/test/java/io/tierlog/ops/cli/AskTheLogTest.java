@@ -9,12 +9,16 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.tierlog.ops.kafka.EmbeddedKafka;
 import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.apache.avro.file.DataFileReader;
+import org.apache.avro.generic.GenericDatumReader;
+import org.apache.avro.generic.GenericRecord;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -71,7 +75,8 @@ class AskTheLogTest {
         long middle = end.path("decision").asLong() / 2;
         JsonNode diff = json("state", "--diff", partition + ":" + middle, partition + ":" + (middle + 40), "--node", "node-1");
 
-        assertEquals(40, diff.path("decisions").asLong());
+        long decisions = diff.path("decisions").asLong(); // some of the 40 offsets may be markers of transactions
+        assertTrue(decisions >= 30 && decisions <= 40, diff.toString());
         assertTrue(diff.path("changes").size() > 3, diff.toString());
         for (JsonNode change : diff.path("changes")) {
             assertEquals("node/node-1", change.path("aggregate").asText());
@@ -79,7 +84,7 @@ class AskTheLogTest {
             assertTrue(by > middle && by <= middle + 40, change.toString());
         }
         Answer text = run("audit", "state", "--log", data.toString(), "--diff", partition + ":" + middle, partition + ":" + (middle + 40));
-        assertTrue(text.out().contains("BY DECISIONS") && text.out().contains("40 decisions, "), text.out());
+        assertTrue(text.out().contains("BY DECISIONS") && text.out().contains(decisions + " decisions, "), text.out());
         assertEquals(0, json("state", "--diff", partition + ":" + middle, partition + ":" + middle).path("changes").size());
     }
 
@@ -149,6 +154,43 @@ class AskTheLogTest {
         Answer unknown = run("audit", "node", "node1", "--log", data.toString());
         assertEquals(1, unknown.exitCode(), unknown.toString());
         assertTrue(unknown.err().contains("the log has node-1"), unknown.err());
+    }
+
+    /** Read back with Avro's own reader: the rows of the log, and the placements that the tables have at the end. */
+    @Test
+    void anExportIsWhatTheLogSays() throws Exception {
+        Path out = data.resolve("export");
+        JsonNode tables = json("export", "--out", out.toString()).path("tables");
+        JsonNode state = json("state", "--blocks");
+
+        for (JsonNode table : tables) {
+            List<GenericRecord> rows = rows(out.resolve(table.path("table").asText() + ".avro"));
+            assertEquals(table.path("rows").asLong(), rows.size(), table.toString());
+        }
+        List<String> open = rows(out.resolve("placements.avro")).stream().filter(row -> row.get("to_time") == null)
+                .map(row -> row.get("owner").toString().replaceFirst("^node/", "") + " " + row.get("tier") + " " + row.get("key")).sorted().toList();
+        List<String> held = state.path("blocks").valueStream().filter(row -> !row.path("state").asText().equals("writing"))
+                .map(row -> row.path("node").asText() + " " + row.path("tier").asText() + " " + row.path("key").asText()).sorted().toList();
+        assertTrue(open.size() > 50, open.toString());
+        assertEquals(held, open);
+        GenericRecord request = rows(out.resolve("events.avro")).stream().filter(row -> row.get("type").toString().equals("RequestSubmitted"))
+                .findFirst().orElseThrow();
+        assertTrue(request.get("request").toString().startsWith("demo-") && request.get("fields").toString().contains("keys[0]"), request.toString());
+
+        refused("already", "export", "--out", out.toString());
+        assertEquals(2, run("audit", "export", "--log", data.toString()).exitCode());
+        JsonNode part = json("export", "--out", data.resolve("part").toString(), "--from", "0:10", "--to", "0:20").path("tables");
+        long expected = rows(out.resolve("decisions.avro")).stream()
+                .filter(row -> (int) row.get("partition") == 0 && (long) row.get("offset") >= 10 && (long) row.get("offset") <= 20).count();
+        assertEquals(expected, part.path(1).path("rows").asLong(), part.toString());
+    }
+
+    private static List<GenericRecord> rows(Path file) throws IOException {
+        List<GenericRecord> rows = new ArrayList<>();
+        try (DataFileReader<GenericRecord> reader = new DataFileReader<>(file.toFile(), new GenericDatumReader<>())) {
+            reader.forEach(rows::add);
+        }
+        return rows;
     }
 
     /** Numbers over time add up to those of the whole log, whatever they are summed by. */

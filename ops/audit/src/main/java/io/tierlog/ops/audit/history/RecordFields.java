@@ -8,7 +8,9 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HexFormat;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.apache.avro.Schema;
@@ -21,6 +23,9 @@ import org.jspecify.annotations.Nullable;
 public final class RecordFields {
     private static final String ENVELOPE = "envelope";
     private static final int MAX_TEXT = 200;
+
+    /** Fields that name an element of a list better than its position does. */
+    private static final List<String> LABELS = List.of("tier", "group", "instance", "node", "name");
 
     private RecordFields() {}
 
@@ -131,5 +136,47 @@ public final class RecordFields {
 
     private static String shown(String text) {
         return text.length() <= MAX_TEXT ? text : text.substring(0, MAX_TEXT) + "...";
+    }
+
+    /** All fields, down to single values, as text under paths: elements of lists have the path LIST[ELEMENT].FIELD. Empty texts are left out. */
+    public static Map<String, String> flat(WireRecord row) {
+        Map<String, String> fields = new LinkedHashMap<>();
+        add(fields, "", of(row));
+        return fields;
+    }
+
+    private static void add(Map<String, String> fields, String path, @Nullable Object value) {
+        switch (value) {
+            case null -> {}
+            case GenericRecord record -> record.getSchema().getFields().forEach(
+                    field -> add(fields, path.isEmpty() ? field.name() : path + "." + field.name(), record.get(field.pos())));
+            case Collection<?> list -> {
+                int position = 0;
+                for (Object element : list) {
+                    add(fields, path + "[" + label(element, position++) + "]", element);
+                }
+            }
+            case ByteBuffer bytes -> put(fields, path, hex(bytes));
+            default -> put(fields, path, value.toString());
+        }
+    }
+
+    private static void put(Map<String, String> fields, String path, String value) {
+        if (!value.isEmpty()) {
+            fields.put(path, value);
+        }
+    }
+
+    private static String label(@Nullable Object element, int position) {
+        if (element instanceof GenericRecord record) {
+            for (String label : LABELS) {
+                Schema.Field field = record.getSchema().getField(label);
+                if (field != null) {
+                    String text = String.valueOf(record.get(field.pos()));
+                    return text.isEmpty() ? "-" : text;
+                }
+            }
+        }
+        return Integer.toString(position);
     }
 }

@@ -13,6 +13,7 @@ import picocli.CommandLine.Spec;
         description = "Ask a log: verify it, decide it again, show its statistics, its tables at a moment, or what it says about a block or request.",
         subcommands = {
             AuditBlockCommand.class,
+            AuditExportCommand.class,
             AuditMigrationCommand.class,
             AuditNodeCommand.class,
             AuditOperationCommand.class,
