@@ -13,7 +13,7 @@ public sealed interface Fact extends WireRecord
                 ConfigWarning, GroupsAdvanced, QuotaExceeded, MigrationSubmitted, MigrationRejected, MigrationCompleted, MarkAdded, MarkConsumed,
                 MarkExpired, MarkCleared, DrainChanged, DrainAdvanced, NodeDrained, MigrationOpened, MigrationDeclined, MigrationTaken,
                 MigrationStopping, MigrationNoted, MigrationChanged, PromotionAnswered, PromotionsPaused, PromotionSettled, PeerReadGranted,
-                PeerReadRefused, PeerReadRecalled, PeerReadClosed {
+                PeerReadRefused, PeerReadRecalled, PeerReadClosed, EngineViewNoted {
     /** Whom the record is about, who says it, and where it stands in the sender's count. */
     Envelope envelope();
 

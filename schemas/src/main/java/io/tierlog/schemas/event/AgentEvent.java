@@ -5,4 +5,4 @@ package io.tierlog.schemas.event;
 public sealed interface AgentEvent extends Event
         permits AgentStopping, AgentHeartbeat, EngineAttached, EngineDetached, RequestSubmitted, RequestPrefilled, RequestFinished,
                 RequestCancelled, RequestRejected, WaitExpired, BlocksSealed, SaveRequested, BlocksEvicted, BlocksRecovered, BlocksSeenStored,
-                OperationStarted, PeerReadHeld, PeerReadEnded, CommandRefused, TerminalEvent {}
+                EngineBlocksStored, EngineViewChanged, OperationStarted, PeerReadHeld, PeerReadEnded, CommandRefused, TerminalEvent {}

@@ -22,6 +22,7 @@ import io.tierlog.schemas.event.AgentRegistering;
 import io.tierlog.schemas.event.AgentStopping;
 import io.tierlog.schemas.event.BlocksEvicted;
 import io.tierlog.schemas.event.BlocksSealed;
+import io.tierlog.schemas.event.EngineBlocksStored;
 import io.tierlog.schemas.event.RequestCancelled;
 import io.tierlog.schemas.event.RequestFinished;
 import io.tierlog.schemas.event.RequestPrefilled;
@@ -87,7 +88,26 @@ public final class Agent {
             tiers.add(new TierCapacity(Tier.DISK, disk, 4_096));
         }
         return new AgentRegistering(envelope, node, processId, "1", tiers, List.of(layout), digest(), nodesPerInstance, 1, Map.of(),
-                digest(), replaces, null);
+                digest(), replaces, null, false);
+    }
+
+    /** A bridge registers an engine that it listens to. */
+    public AgentRegistering registeringForeign() {
+        long last = incarnation;
+        incarnation = 0;
+        Envelope envelope = envelope();
+        incarnation = last;
+        return new AgentRegistering(envelope, node, processId, "1", List.of(), List.of(), digest(), 1, 1, Map.of(), digest(), replaces, null, true);
+    }
+
+    /** The engine has stored the block. */
+    public EngineBlocksStored engineStored(Tier tier, PagedBlock... blocks) {
+        return new EngineBlocksStored(envelope(), tier, NAMESPACE, List.of(blocks));
+    }
+
+    /** A block of an engine: no page, no parent. */
+    public static PagedBlock engineBlock(Bytes key, int index, long generation) {
+        return new PagedBlock(new Block(index, key, Bytes.EMPTY), -1, generation, 0);
     }
 
     public static Bytes digest() {

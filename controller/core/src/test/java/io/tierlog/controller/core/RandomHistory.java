@@ -92,6 +92,7 @@ public final class RandomHistory {
     private final BiConsumer<World, Event> before;
     private final Runnable after;
     private final List<Agent> agents = new ArrayList<>();
+    private final RandomBridge bridge;
     private final Map<String, List<String>> requests = new TreeMap<>();
     private int requestCount;
     private final List<Open> open = new ArrayList<>();
@@ -104,17 +105,14 @@ public final class RandomHistory {
     private final ArrayDeque<Message> underWay = new ArrayDeque<>();
 
     /** A command that its agent has not answered, or that it will answer again in the same way. */
-    private record Open(Agent agent, Command command, @Nullable Event answered) {
-        Open(Agent agent, Command command) {
-            this(agent, command, null);
-        }
-    }
+    private record Open(Agent agent, Command command, @Nullable Event answered) {}
 
     public RandomHistory(long seed, BiConsumer<World, Event> before, Runnable after) {
         this.random = new Random(seed);
         this.before = before;
         this.after = after;
         this.w = new World(tables, new Limits(1, 12, 100, 3, 5, 64, 4));
+        this.bridge = new RandomBridge(random, w);
     }
 
     /** From here on agents answer a drop or a copy before anything else happens on their node. */
@@ -212,7 +210,7 @@ public final class RandomHistory {
         for (Command command : decided.commands()) {
             for (Agent agent : agents) {
                 if (agent.aggregate().equals(command.envelope().aggregate()) && agent.incarnation == command.envelope().incarnation()) {
-                    open.add(new Open(agent, command));
+                    open.add(new Open(agent, command, null));
                 }
             }
         }
@@ -323,6 +321,7 @@ public final class RandomHistory {
             case 5 -> unknown(agent);
             case 6 -> send(new LoadBackDone(agent.envelope(), "l" + page, request(agent), 1, Agent.NAMESPACE,
                     Agent.arrived(Blocks.of(paged(path())), page), 0, 0));
+            case 7, 8 -> send(bridge.next());
             default -> tick();
         }
     }
@@ -331,7 +330,7 @@ public final class RandomHistory {
         before.accept(w, new Tick(agents.getFirst().envelope(), 0));
         DecideResult decided = w.tick(random.nextInt(2_000) + 1);
         for (Command command : decided.commands()) {
-            agents.stream().filter(a -> a.aggregate().equals(command.envelope().aggregate())).forEach(a -> open.add(new Open(a, command)));
+            agents.stream().filter(a -> a.aggregate().equals(command.envelope().aggregate())).forEach(a -> open.add(new Open(a, command, null)));
         }
         decided.messages().forEach(out -> underWay.add(out.message()));
         after.run();

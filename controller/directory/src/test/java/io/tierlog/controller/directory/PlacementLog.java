@@ -18,6 +18,7 @@ import io.tierlog.schemas.directory.NodeEpoch;
 import io.tierlog.schemas.directory.Placement;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -87,7 +88,7 @@ public final class PlacementLog implements AutoCloseable {
     /** An incarnation of a node begins, with that peer address; every partition gets the record. */
     public PlacementLog nodeStarted(String node, long incarnation, String peerAddress) {
         Envelope envelope = new Envelope("node/" + node, "controller/0", incarnation, 1, 0, 1_000, null, null, null);
-        byte[] value = codec.encode(topics.placements(), new NodeEpoch(envelope, node, incarnation, true, peerAddress));
+        byte[] value = codec.encode(topics.placements(), new NodeEpoch(envelope, node, incarnation, true, peerAddress, 0, List.of()));
         for (int partition = 0; partition < partitions; partition++) {
             Future<RecordMetadata> _ = producer.send(new ProducerRecord<>(
                     topics.placements(), partition, ("node/" + node).getBytes(StandardCharsets.UTF_8), value));

@@ -29,6 +29,7 @@ import io.tierlog.schemas.decision.DrainAdvanced;
 import io.tierlog.schemas.decision.DrainChanged;
 import io.tierlog.schemas.decision.EngineJoined;
 import io.tierlog.schemas.decision.EngineLeft;
+import io.tierlog.schemas.decision.EngineViewNoted;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.GroupsAdvanced;
 import io.tierlog.schemas.decision.InputApplied;
@@ -110,6 +111,7 @@ final class FactMetrics {
     private final Counter peerReadsGranted;
     private final Counter peerReadsRefused;
     private final Counter peerReadsRecalled;
+    private final Counter engineViewsLost;
     private final Counter peerReadsClosed;
     private final Counter peerBytes;
     private final MigrationMetrics migrations;
@@ -145,6 +147,7 @@ final class FactMetrics {
         logTime = gauge("tierlog_log_time_seconds", "Log time of a partition, seconds since 1970", "partition");
         peerReadsGranted = counter("tierlog_peer_reads_granted_total", "Reads that nodes have granted to other nodes");
         peerReadsRefused = counter("tierlog_peer_reads_refused_total", "Reads that nodes have not granted, by reason", "reason");
+        engineViewsLost = counter("tierlog_engine_views_lost_total", "Times that a bridge lost events of an engine for good");
         peerReadsRecalled = counter("tierlog_peer_reads_recalled_total", "Peer read leases whose readers stopped before the end");
         peerReadsClosed = counter("tierlog_peer_reads_closed_total", "Grants that have ended, by reason", "reason");
         peerBytes = counter("tierlog_peer_sent_bytes_total", "Bytes that nodes have sent to other nodes");
@@ -203,6 +206,7 @@ final class FactMetrics {
                 peerReadsClosed.labelValues(fact.reason().name()).inc();
                 peerBytes.inc(Math.max(0, fact.sentBytes()));
             }
+            case EngineViewNoted fact -> engineViewsLost.inc(fact.unknownNamespaces().isEmpty() ? 0 : 1);
             case GroupsAdvanced _, DrainChanged _, DrainAdvanced _, NodeDrained _, MigrationOpened _, MigrationDeclined _, MigrationTaken _,
                     MigrationStopping _,
                     MigrationNoted _, MigrationChanged _, PartitionOpened _, InputApplied _, SweepAdvanced _, AgentAccepted _, EngineJoined _,

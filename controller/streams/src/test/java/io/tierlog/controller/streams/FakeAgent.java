@@ -103,7 +103,7 @@ final class FakeAgent {
         }
         List<Layout> layouts = List.of(new Layout("all", LayoutKind.ATTENTION, 1, BLOCK_TOKENS, 512, 2, "bf16", false));
         return stamped(
-                new AgentRegistering(blank(aggregate), node, process, "test", tiers, layouts, DIGEST, 1, 1, Map.of(), DIGEST, null, null));
+                new AgentRegistering(blank(aggregate), node, process, "test", tiers, layouts, DIGEST, 1, 1, Map.of(), DIGEST, null, null, false));
     }
 
     EngineAttached attached() {

@@ -416,7 +416,8 @@ public final class AgentApp implements AutoCloseable {
                 effective,
                 Layouts.sha256(lines.toString()),
                 last.flatMap(LastProcess::before).orElse(null),
-                peerAddress());
+                peerAddress(),
+                false);
     }
 
     private void inBackground(Runnable registration) {

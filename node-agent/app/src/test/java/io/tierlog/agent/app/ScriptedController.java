@@ -102,7 +102,7 @@ final class ScriptedController implements AutoCloseable {
                 asked.layoutDigest(),
                 asked.configurationDigest(),
                 0,
-                POLICY, null));
+                POLICY, null, false));
     }
 
     void refuse(AgentRegistering asked, RefusalReason reason, String detail) {

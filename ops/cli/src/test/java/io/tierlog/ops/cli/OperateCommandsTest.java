@@ -207,7 +207,8 @@ class OperateCommandsTest {
         AgentRegistering event = new AgentRegistering(
                 new Envelope(aggregate, "agent/a/p1", 0, 1, 0, 1, null, null, null), "a", "p1", "test",
                 List.of(new TierCapacity(Tier.HOST, 100, 1_000), new TierCapacity(Tier.DISK, 100, 1_000)),
-                List.of(new Layout("all", LayoutKind.ATTENTION, 1, 16, 500, 2, "bf16", false)), digest, 1, 1, Map.of(), digest, null, null);
+                List.of(new Layout("all", LayoutKind.ATTENTION, 1, 16, 500, 2, "bf16", false)), digest, 1, 1, Map.of(), digest, null, null,
+                false);
         try (KafkaProducer<byte[], byte[]> producer =
                 new KafkaProducer<>(access.client(Map.of()), new ByteArraySerializer(), new ByteArraySerializer())) {
             String topic = Topics.DEFAULT.events();

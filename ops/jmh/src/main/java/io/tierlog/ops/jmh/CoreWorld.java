@@ -110,7 +110,7 @@ final class CoreWorld implements Closeable {
         tick();
         Layout layout = new Layout("all", LayoutKind.ATTENTION, 36, BLOCK_TOKENS, 2_048, 2, "bf16", false);
         step(new AgentRegistering(new Envelope(NODE, "agent/a/p", 0, ++sequence, 0, 0, null, null, null), "a", "p", "1",
-                List.of(new TierCapacity(Tier.HOST, hostBlocks, 1 << 20)), List.of(layout), DIGEST, 1, 1, Map.of(), DIGEST, null, null));
+                List.of(new TierCapacity(Tier.HOST, hostBlocks, 1 << 20)), List.of(layout), DIGEST, 1, 1, Map.of(), DIGEST, null, null, false));
     }
 
     /** Decides and evolves one event, which must be applied. */

@@ -50,6 +50,22 @@ public final class Checks {
         return blocks(limits, namespace, Blocks.of(blocks));
     }
 
+    /** For blocks of an engine that a bridge listens to: their bytes are the engine's, and their place in a prompt may not be known. */
+    public static @Nullable String foreign(Limits limits, String namespace, List<PagedBlock> blocks) {
+        String broken = text(limits, "namespace", namespace);
+        if (blocks.isEmpty() || blocks.size() > limits.blocksPerDecision()) {
+            broken = "Invalid event of " + blocks.size() + " blocks: must have 1 to " + limits.blocksPerDecision();
+        }
+        for (int i = 0; broken == null && i < blocks.size(); i++) {
+            PagedBlock block = blocks.get(i);
+            boolean own = block.page() == -1 && block.crc32c() == 0 && block.generation() >= 0;
+            broken = own && block.block().index() >= -1 && block.block().parent().isEmpty()
+                    ? key(block.block().key())
+                    : "Invalid block of an engine: must have page -1, no parent, an index >= -1 and a generation >= 0";
+        }
+        return broken;
+    }
+
     public static @Nullable String blocks(Limits limits, String namespace, List<Block> blocks) {
         String broken = text(limits, "namespace", namespace);
         if (blocks.size() > limits.blocksPerInput()) {

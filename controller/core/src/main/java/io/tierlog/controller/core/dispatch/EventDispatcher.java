@@ -10,6 +10,7 @@ import io.tierlog.controller.core.migration.Marks;
 import io.tierlog.controller.core.migration.MigrationRequests;
 import io.tierlog.controller.core.migration.NodeMigrations;
 import io.tierlog.controller.core.node.Engines;
+import io.tierlog.controller.core.node.ForeignNodes;
 import io.tierlog.controller.core.node.PolicyChanges;
 import io.tierlog.controller.core.node.Registration;
 import io.tierlog.controller.core.node.SenderCount;
@@ -46,7 +47,9 @@ import io.tierlog.schemas.event.BlocksSeenStored;
 import io.tierlog.schemas.event.BlocksStored;
 import io.tierlog.schemas.event.CommandRefused;
 import io.tierlog.schemas.event.EngineAttached;
+import io.tierlog.schemas.event.EngineBlocksStored;
 import io.tierlog.schemas.event.EngineDetached;
+import io.tierlog.schemas.event.EngineViewChanged;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.LoadBackEvent;
 import io.tierlog.schemas.event.MarksClearRequested;
@@ -140,6 +143,9 @@ public final class EventDispatcher {
     }
 
     private static void request(NodeContext n, NodeRequest event) {
+        if (n.row().foreign() && ForeignNodes.refuses(n, event)) {
+            return;
+        }
         switch (event) {
             case MarksClearRequested e -> Marks.clear(n, e);
             case NodeDrainRequested e -> Drains.requested(n, e);
@@ -209,6 +215,9 @@ public final class EventDispatcher {
     }
 
     private static void apply(NodeContext n, AgentEvent event) {
+        if (ForeignNodes.refuses(n, event)) {
+            return;
+        }
         switch (event) {
             case AgentStopping _ -> Registration.stopping(n);
             case AgentHeartbeat e -> n.fact(new NodeSeen(n.envelope(), e.usage()));
@@ -225,6 +234,8 @@ public final class EventDispatcher {
             case BlocksEvicted e -> Removals.evicted(n, e);
             case BlocksRecovered e -> Recovery.decide(n, e);
             case BlocksSeenStored e -> Recovery.seen(n, e);
+            case EngineBlocksStored e -> ForeignNodes.stored(n, e);
+            case EngineViewChanged e -> ForeignNodes.viewed(n, e);
             // The agent has reserved pages: nothing follows.
             case OperationStarted _ -> {}
             case LoadBackEvent e -> LoadBackResults.decide(n, e);

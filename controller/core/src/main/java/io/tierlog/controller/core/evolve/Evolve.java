@@ -21,6 +21,7 @@ import io.tierlog.schemas.decision.DrainAdvanced;
 import io.tierlog.schemas.decision.DrainChanged;
 import io.tierlog.schemas.decision.EngineJoined;
 import io.tierlog.schemas.decision.EngineLeft;
+import io.tierlog.schemas.decision.EngineViewNoted;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.GroupsAdvanced;
 import io.tierlog.schemas.decision.InputApplied;
@@ -138,7 +139,7 @@ public final class Evolve {
             case PeerReadClosed f -> EvolvePeerReads.closed(t, f);
             // These facts are recorded for readers of the log; no decision depends on them.
             case InputSkipped _, InputRefused _, InputApplied _, AgentRefused _, NodeSeen _, OrphanAdopted _, PolicyRefused _, ConfigWarning _,
-                    QuotaExceeded _, MigrationSubmitted _, MigrationRejected _, MigrationDeclined _ -> {}
+                    QuotaExceeded _, MigrationSubmitted _, MigrationRejected _, MigrationDeclined _, EngineViewNoted _ -> {}
         }
     }
 

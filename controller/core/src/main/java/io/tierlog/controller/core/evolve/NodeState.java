@@ -23,6 +23,7 @@ public final class NodeState {
     int lastCrc32c;
     long commandSequence;
     final Bytes layoutDigest;
+    final boolean foreign;
     long engineEpoch;
     final List<EngineRow> engines;
     final List<TierState> tiers = new ArrayList<>();
@@ -71,6 +72,7 @@ public final class NodeState {
         lastCrc32c = row.lastCrc32c();
         commandSequence = row.commandSequence();
         layoutDigest = row.layoutDigest();
+        foreign = row.foreign();
         engineEpoch = row.engineEpoch();
         engines = new ArrayList<>(row.engines());
         for (TierRow tier : row.tiers()) {
@@ -87,6 +89,7 @@ public final class NodeState {
         alive = true;
         commandSequence = fact.commandSequence();
         layoutDigest = fact.layoutDigest();
+        foreign = fact.foreign();
         engines = new ArrayList<>();
         fact.tiers().forEach(tier -> tiers.add(new TierState(tier.tier(), tier.capacityBlocks(), tier.blockBytes())));
         sweep = last == null ? null : last.sweep();
@@ -121,6 +124,6 @@ public final class NodeState {
             tierRows.add(tier.toRow());
         }
         return new NodeRow(processId, incarnation, alive, lastHeartbeatTick, lastSequence, commandSequence, layoutDigest, engineEpoch, engines,
-                tierRows, sweep, shares.toRow(), promotions, lastCrc32c);
+                tierRows, sweep, shares.toRow(), promotions, lastCrc32c, foreign);
     }
 }

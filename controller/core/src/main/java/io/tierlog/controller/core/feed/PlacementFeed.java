@@ -19,6 +19,7 @@ import io.tierlog.schemas.decision.DrainAdvanced;
 import io.tierlog.schemas.decision.DrainChanged;
 import io.tierlog.schemas.decision.EngineJoined;
 import io.tierlog.schemas.decision.EngineLeft;
+import io.tierlog.schemas.decision.EngineViewNoted;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.GroupsAdvanced;
 import io.tierlog.schemas.decision.InputApplied;
@@ -111,15 +112,21 @@ public final class PlacementFeed {
      */
     public record Life(Bytes key, NodeEpoch life) {}
 
-    /** The epoch that {@code fact} begins or ends; empty when it does neither. */
+    /** The epoch that {@code fact} begins or ends, or whose view it changes; empty when it does none of them. */
     public static Optional<Life> life(Fact fact) {
         if (fact instanceof AgentAccepted f) {
-            return Optional.of(life(f, new NodeEpoch(f.envelope(), f.node(), f.newIncarnation(), true, f.peerAddress())));
+            return Optional.of(life(f, new NodeEpoch(f.envelope(), f.node(), f.newIncarnation(), true, f.peerAddress(), 0, List.of())));
         } else if (fact instanceof NodeEnded f) {
-            return Optional.of(life(f, new NodeEpoch(f.envelope(), f.envelope().aggregate().substring(Aggregates.NODE.length()),
-                    f.endedIncarnation(), false, null)));
+            return Optional.of(life(f, new NodeEpoch(f.envelope(), node(f), f.endedIncarnation(), false, null, 0, List.of())));
+        } else if (fact instanceof EngineViewNoted f) {
+            return Optional.of(life(f, new NodeEpoch(f.envelope(), node(f), f.envelope().incarnation(), true, null, f.view(),
+                    f.unknownNamespaces())));
         }
         return Optional.empty();
+    }
+
+    private static String node(Fact fact) {
+        return fact.envelope().aggregate().substring(Aggregates.NODE.length());
     }
 
     private static Life life(Fact fact, NodeEpoch life) {
@@ -139,7 +146,7 @@ public final class PlacementFeed {
                     MigrationSubmitted _, MigrationRejected _, MigrationCompleted _, MarkAdded _, MarkConsumed _, MarkExpired _,
                     MarkCleared _, DrainChanged _, DrainAdvanced _, NodeDrained _, MigrationOpened _, MigrationDeclined _, MigrationTaken _,
                     MigrationStopping _, MigrationNoted _, MigrationChanged _, PromotionAnswered _, PromotionsPaused _, PromotionSettled _,
-                    PeerReadGranted _, PeerReadRefused _, PeerReadRecalled _, PeerReadClosed _ -> List.of();
+                    PeerReadGranted _, PeerReadRefused _, PeerReadRecalled _, PeerReadClosed _, EngineViewNoted _ -> List.of();
         };
     }
 

@@ -177,7 +177,7 @@ final class AgentFold {
             case Claim.Serves s -> {
                 if (s.tier() == Tier.DISK) {
                     s.blocks().forEach(block -> disk.serve(s.namespace(), block));
-                } else if (s.tier() == Tier.HOST) {
+                } else if (s.tier() == Tier.HOST && capacities.containsKey(Tier.HOST)) {
                     s.blocks().forEach(block -> host.recovered(s.namespace(), block));
                 }
             }

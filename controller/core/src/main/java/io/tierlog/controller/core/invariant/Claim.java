@@ -16,7 +16,9 @@ import io.tierlog.schemas.event.BlocksSeenStored;
 import io.tierlog.schemas.event.BlocksStored;
 import io.tierlog.schemas.event.CommandRefused;
 import io.tierlog.schemas.event.EngineAttached;
+import io.tierlog.schemas.event.EngineBlocksStored;
 import io.tierlog.schemas.event.EngineDetached;
+import io.tierlog.schemas.event.EngineViewChanged;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.Message;
 import io.tierlog.schemas.event.MigrationCancelRequested;
@@ -62,14 +64,15 @@ sealed interface Claim {
         return switch (event) {
             case BlocksSealed e -> new Serves(Tier.DEVICE, e.namespace(), e.blocks());
             case BlocksRecovered e -> new Serves(e.tier(), e.namespace(), e.blocks());
+            case EngineBlocksStored e -> new Serves(e.tier(), e.namespace(), e.blocks());
             case BlocksStored e -> new Serves(Tier.STORE, e.namespace(), e.blocks());
             case BlocksMissing e -> new Left(Tier.STORE, e.namespace(), e.blocks(), false);
             case BlocksEvicted e -> new Left(e.tier(), e.namespace(), e.blocks(), e.reason() == RemovalReason.PRESSURE);
             case BlocksSeenStored e -> new Stored(e.blocks());
-            case AgentStopping _, AgentHeartbeat _, EngineAttached _, EngineDetached _, RequestSubmitted _, RequestPrefilled _,
-                    RequestFinished _, RequestCancelled _, RequestRejected _, WaitExpired _, SaveRequested _, OperationStarted _, PeerReadHeld _,
-                    PeerReadEnded _, CommandRefused _, TerminalEvent _, Tick _, PolicyChangeRequested _, MigrationRequested _,
-                    MigrationCancelRequested _, AgentRegistering _, NodeRequest _, Message _ -> new Nothing();
+            case AgentStopping _, AgentHeartbeat _, EngineAttached _, EngineDetached _, EngineViewChanged _, RequestSubmitted _,
+                    RequestPrefilled _, RequestFinished _, RequestCancelled _, RequestRejected _, WaitExpired _, SaveRequested _,
+                    OperationStarted _, PeerReadHeld _, PeerReadEnded _, CommandRefused _, TerminalEvent _, Tick _, PolicyChangeRequested _,
+                    MigrationRequested _, MigrationCancelRequested _, AgentRegistering _, NodeRequest _, Message _ -> new Nothing();
         };
     }
 }

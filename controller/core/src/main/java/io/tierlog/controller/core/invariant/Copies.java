@@ -160,7 +160,7 @@ final class Copies {
             Known inStore = copies.remove(block.key());
             if (inStore != null) {
                 known++;
-                boolean last = inStore != Known.YES && !isElsewhere(f, block) && !seen.contains(block.key());
+                boolean last = !node.isForeign() && inStore != Known.YES && !isElsewhere(f, block) && !seen.contains(block.key());
                 lost += last ? 1 : 0;
                 unsure += last && (inStore == Known.PERHAPS || isOnTheWay(f, block)) ? 1 : 0;
             }

@@ -17,6 +17,7 @@ import io.tierlog.schemas.decision.DrainAdvanced;
 import io.tierlog.schemas.decision.DrainChanged;
 import io.tierlog.schemas.decision.EngineJoined;
 import io.tierlog.schemas.decision.EngineLeft;
+import io.tierlog.schemas.decision.EngineViewNoted;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.GroupsAdvanced;
 import io.tierlog.schemas.decision.InputApplied;
@@ -84,6 +85,7 @@ final class NodeFold {
     final Map<Tier, Long> capacities = new EnumMap<>(Tier.class);
     private long incarnation;
     private boolean alive;
+    private boolean foreign;
     private boolean sweeping;
     private long endedAt;
     private @Nullable AgentFold agent;
@@ -110,6 +112,11 @@ final class NodeFold {
     /** Whether a row of that incarnation belongs to one that has ended: the cleanup of fenced rows ends it. */
     boolean isStale(long rowIncarnation) {
         return rowIncarnation < incarnation || !alive;
+    }
+
+    /** Whether it is an engine that a bridge listens to. */
+    boolean isForeign() {
+        return foreign;
     }
 
     /** Applies an event of the agent; only the registered incarnation counts. */
@@ -163,7 +170,7 @@ final class NodeFold {
             case PromotionSettled f -> promotions.settled(f);
             // Nothing of what is folded here follows from these.
             case PartitionOpened _, TimeAdvanced _, InputSkipped _, InputRefused _, InputApplied _, AgentRefused _, EngineJoined _,
-                    SealedNoted _, BlocksTouched _, WaterLevelCrossed _, WaterLevelRelieved _, PolicyVersioned _, PolicyRefused _,
+                    EngineViewNoted _, SealedNoted _, BlocksTouched _, WaterLevelCrossed _, WaterLevelRelieved _, PolicyVersioned _, PolicyRefused _,
                     PolicyAdopted _, ConfigWarning _, GroupsAdvanced _, QuotaExceeded _, MigrationRejected _, MarkAdded _, MarkConsumed _,
                     MarkExpired _, MarkCleared _, DrainChanged _, DrainAdvanced _, NodeDrained _, MigrationOpened _, MigrationDeclined _,
                     MigrationTaken _, MigrationNoted _, MigrationChanged _, PromotionAnswered _, PromotionsPaused _, PeerReadClosed _ -> {}
@@ -176,9 +183,11 @@ final class NodeFold {
             findings.say(Invariant.I13, "incarnation " + f.newIncarnation() + " begins while " + incarnation + (alive ? " lives" : " was the last"));
         }
         if (cause.event instanceof AgentRegistering e && !(e.processId().equals(f.processId()) && e.tiers().equals(f.tiers())
+                && e.foreign() == f.foreign()
                 && e.layoutDigest().equals(f.layoutDigest()) && e.configurationDigest().equals(f.configurationDigest()))) {
             findings.say(Invariant.I13, "it accepts something else than what was registered");
         }
+        foreign = f.foreign();
         if (sameLife) {
             return;
         }

@@ -32,7 +32,7 @@ public final class Admission {
 
     /** Why the block may not be copied, by an operator or a route; null when it may. */
     static @Nullable MigrationRefusal refusal(NodeContext n, String namespace, Bytes key, Tier source, Tier target) {
-        MigrationRefusal ofNode = n.row().alive() ? null : MigrationRefusal.NODE_UNKNOWN;
+        MigrationRefusal ofNode = n.row().alive() && !n.row().foreign() ? null : MigrationRefusal.NODE_UNKNOWN;
         if (ofNode == null && n.isDraining()) {
             ofNode = MigrationRefusal.DRAINING;
         }
@@ -80,7 +80,7 @@ public final class Admission {
 
     /** Why the block may not be marked for the target; null when it may. */
     static @Nullable MigrationRefusal ofMark(NodeContext n, String namespace, Bytes key, Tier target) {
-        if (!n.row().alive()) {
+        if (!n.row().alive() || n.row().foreign()) {
             return MigrationRefusal.NODE_UNKNOWN;
         }
         if (n.isDraining()) {

@@ -169,7 +169,7 @@ public final class FencedRowCleanup {
     /** Whether a host placement was the last one on record: neither the store nor the disk, which outlives the agent, has the block. */
     private boolean isLost(RowKey.Placement key, PlacementRow row) {
         boolean counted = PlacementRows.isServed(row.state()) || row.state() == PlacementState.LEAVING;
-        if (!counted || row.stored()) {
+        if (!counted || row.stored() || n.row().foreign()) {
             return false;
         }
         PlacementRow disk = n.tables().get(Rows.PLACEMENTS, new RowKey.Placement(key.aggregate(), key.namespace(), Tier.DISK, key.block()));

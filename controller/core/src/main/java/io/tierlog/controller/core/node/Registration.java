@@ -77,7 +77,7 @@ public final class Registration {
         long commandSequence = n == null ? 0 : n.commandSequence();
         Envelope about = d.envelope(aggregate, incarnation);
         d.fact(new AgentAccepted(about, e.node(), e.processId(), incarnation, e.tiers(), e.layoutDigest(), e.configurationDigest(),
-                commandSequence, d.policy(), e.peerAddress()));
+                commandSequence, d.policy(), e.peerAddress(), e.foreign()));
         d.warn(about, PolicyWarnings.ofNode(d.policy(), e.node(), e.tiers()), d.clock().policyVersion());
         d.take(about, commandSequence);
     }
@@ -87,9 +87,13 @@ public final class Registration {
             return new Finding(RefusalReason.OVER_LIMIT, "A node's name is 1 to " + Checks.LONGEST_NODE_NAME
                     + " letters, digits, dots, dashes or underscores; a process id is 1 to " + d.limits().textLength() + " characters");
         }
-        Finding finding = layouts(e);
+        Finding finding = e.foreign() ? foreign(e) : layouts(e);
         if (finding == null) {
             finding = tiers(e);
+        }
+        if (finding == null && row != null && row.alive() && row.foreign() != e.foreign()) {
+            finding = new Finding(RefusalReason.DUPLICATE_NODE, "Node " + e.node() + " is "
+                    + (row.foreign() ? "an engine that a bridge listens to" : "served by an agent") + " now: choose another node name");
         }
         if (finding == null && row != null && row.alive() && !row.processId().equals(e.processId())
                 && !row.processId().equals(e.replaces())) {
@@ -100,6 +104,14 @@ public final class Registration {
             }
         }
         return finding;
+    }
+
+    /** An engine that a bridge listens to has nothing that Tierlog moves. */
+    private static @Nullable Finding foreign(AgentRegistering e) {
+        return e.tiers().isEmpty() && e.layouts().isEmpty() && e.peerAddress() == null && e.layoutDigest().size() == DIGEST_BYTES
+                        && e.configurationDigest().size() == DIGEST_BYTES
+                ? null
+                : invalid("a foreign node has no tiers, no layouts and no peer address, and both digests have " + DIGEST_BYTES + " bytes");
     }
 
     private static @Nullable Finding layouts(AgentRegistering e) {

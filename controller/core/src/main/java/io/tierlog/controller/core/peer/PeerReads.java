@@ -118,8 +118,8 @@ public final class PeerReads {
         PeerPolicy policy = Policies.fetch(n.policy()).peers();
         PromotionsRow lent = PromotionRows.orNothing(n.row().promotions());
         Found found = new Found(n, e);
-        if (!policy.enabled()) {
-            refuse(n, e, PeerReadReason.DISABLED, "The policy disables peer reads");
+        if (!policy.enabled() || n.row().foreign()) {
+            refuse(n, e, PeerReadReason.DISABLED, n.row().foreign() ? "The node has no agent" : "The policy disables peer reads");
         } else if (n.isDraining()) {
             refuse(n, e, PeerReadReason.DRAINING, "The node drains");
         } else if (e.blocks().size() > policy.leasedBlocks()) {

@@ -26,8 +26,10 @@ public final class Removals {
     private Removals() {}
 
     public static void evicted(NodeContext n, BlocksEvicted e) {
-        String broken = Checks.paged(n.limits(), e.namespace(), e.blocks());
-        if (broken != null || e.tier() == Tier.UNKNOWN || e.tier() == Tier.STORE) {
+        String broken = n.row().foreign()
+                ? Checks.foreign(n.limits(), e.namespace(), e.blocks())
+                : Checks.paged(n.limits(), e.namespace(), e.blocks());
+        if (broken != null || e.tier() == Tier.UNKNOWN || (e.tier() == Tier.STORE && !n.row().foreign())) {
             n.refuse(e, RefusalReason.OVER_LIMIT,
                     (broken == null ? "Invalid tier " + e.tier() + ": an agent evicts from DEVICE, HOST or DISK" : broken));
             return;
@@ -57,7 +59,7 @@ public final class Removals {
         int lost = 0;
         for (RemovedPlacement one : gone) {
             blocks.add(one.block());
-            lost += one.stored() || isElsewhere(n, tier, digest, one.block()) ? 0 : 1;
+            lost += n.row().foreign() || one.stored() || isElsewhere(n, tier, digest, one.block()) ? 0 : 1;
         }
         n.fact(new BlocksRemoved(n.envelope(), tier, namespace, reason, blocks, lost));
         Promotions.gone(n, tier, namespace, gone);

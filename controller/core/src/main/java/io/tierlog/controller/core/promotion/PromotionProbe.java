@@ -115,7 +115,7 @@ final class PromotionProbe {
 
     /** The reply that does not depend on free space; null when the block may be promoted. */
     private @Nullable Said standing(Block block, @Nullable PlacementRow disk) {
-        if (!policy.enabled()) {
+        if (!policy.enabled() || n.row().foreign()) {
             return Said.of(PromotionReply.DISABLED);
         }
         if (Checks.key(block.key()) != null) {

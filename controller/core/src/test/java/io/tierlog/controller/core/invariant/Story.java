@@ -70,8 +70,8 @@ final class Story {
     private final List<WireRecord> records = new ArrayList<>();
 
     Story() {
-        add(new AgentRegistering(OPEN, "a", "p", "1", TIERS, List.of(), DIGEST, 1, 1, Map.of(), DIGEST, null, null),
-                new AgentAccepted(OPEN, "a", "p", 1, TIERS, DIGEST, DIGEST, 0, Policies.INITIAL, null));
+        add(new AgentRegistering(OPEN, "a", "p", "1", TIERS, List.of(), DIGEST, 1, 1, Map.of(), DIGEST, null, null, false),
+                new AgentAccepted(OPEN, "a", "p", 1, TIERS, DIGEST, DIGEST, 0, Policies.INITIAL, null, false));
         add(new RequestSubmitted(OPEN, "r", 1, SPACE, List.of(key(0), key(1)), 33, 16, 0, List.of(), List.of(), 0, 2, true, false, false, List.of(),
                         null),
                 new RequestAdmitted(OPEN, "r", 1, SPACE, 2, 2, 0, 0, false),

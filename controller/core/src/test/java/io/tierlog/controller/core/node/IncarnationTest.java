@@ -333,7 +333,7 @@ class IncarnationTest {
         AgentAccepted accepted = small.facts.stream().filter(AgentAccepted.class::isInstance).map(AgentAccepted.class::cast).findFirst()
                 .orElseThrow();
         Core.evolve(frozen, new AgentAccepted(about, "a", "a-2", 2, accepted.tiers(), accepted.layoutDigest(),
-                accepted.configurationDigest(), 9, accepted.policy(), null));
+                accepted.configurationDigest(), 9, accepted.policy(), null, false));
         Agent b = new Agent("a", "a-2", 100);
         b.incarnation = 2;
         assertEquals(List.of(), TableInvariants.check(frozen, 0));

@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * The length of a chain's prefix. A block counts only at its own position in the prompt.
+ * The length of a chain's prefix. A block counts only at its own position in the prompt, or at any where its engine has not told it.
  *
  * @param blocks from the first on that serve anywhere without a gap
  * @param unknownFrom the first block that is UNKNOWN, when the prefix ends there; -1 otherwise
@@ -71,7 +71,7 @@ public record Lookup(int blocks, int unknownFrom, List<NodePrefix> nodes, int st
         for (int number = 0; more && number < places.count(); number++) {
             Found found = places.found().apply(number);
             int index = places.chain().firstIndex() + number;
-            List<BlockPlacement> serving = found.placements().stream().filter(placed -> placed.index() == index).toList();
+            List<BlockPlacement> serving = found.placements().stream().filter(placed -> placed.index() == index || placed.index() < 0).toList();
             more = !serving.isEmpty();
             if (more) {
                 prefixes.take(serving);

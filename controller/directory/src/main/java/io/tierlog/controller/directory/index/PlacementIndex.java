@@ -30,6 +30,7 @@ public final class PlacementIndex implements AutoCloseable {
     private final Cells cells = new Cells();
     private final Interned namespaces;
     private final LocationTable holdings;
+    private final Incarnations incarnations;
     private final KeyWords written = new KeyWords();
     private long placements;
     private String refusal = "";
@@ -45,6 +46,7 @@ public final class PlacementIndex implements AutoCloseable {
         this.limits = limits;
         this.hashing = hashing;
         namespaces = new Interned(limits.namespaces());
+        this.incarnations = incarnations;
         holdings = new LocationTable(limits.holdings(), incarnations);
     }
 
@@ -232,11 +234,11 @@ public final class PlacementIndex implements AutoCloseable {
             }
             boolean blind = !refusal.isEmpty();
             int namespace = blind ? NONE : namespaces.find(batch.namespace());
-            byte otherwise = (blind ? Presence.UNKNOWN : Presence.NOT_FOUND).code();
+            Presence otherwise = otherwise(batch);
             for (int i = batch.from(); i < batch.to(); i++) {
                 int number = batch.order()[i];
                 int slot = namespace == NONE ? NONE : find(namespace, key.set(batch.keys(), number * batch.width(), batch.width()));
-                answers[number] = slot == NONE ? otherwise : presence(SlotTable.cell(slots.at(slot))).code();
+                answers[number] = (slot == NONE ? otherwise : presence(SlotTable.cell(slots.at(slot)), otherwise)).code();
             }
             return true;
         } finally {
@@ -244,12 +246,17 @@ public final class PlacementIndex implements AutoCloseable {
         }
     }
 
-    private Presence presence(int cell) {
+    /** The answer for a block that is recorded nowhere. */
+    private Presence otherwise(Batch batch) {
+        return !refusal.isEmpty() || incarnations.isUnknown(batch.namespace()) ? Presence.UNKNOWN : Presence.NOT_FOUND;
+    }
+
+    private Presence presence(int cell, Presence otherwise) {
         // Most blocks are in one place, and that serves.
         if (holdings.counts(cells.firstHolding(cell)) || cells.any(cell, (holding, _, _) -> holdings.counts(holding))) {
             return Presence.FOUND;
         }
-        return cells.any(cell, (holding, _, _) -> holdings.isUnreadable(holding)) ? Presence.UNKNOWN : Presence.NOT_FOUND;
+        return cells.any(cell, (holding, _, _) -> holdings.isUnreadable(holding)) ? Presence.UNKNOWN : otherwise;
     }
 
     /** Where many blocks are, in the order of {@link Batch#order}; empty when it is closed. */
@@ -263,11 +270,11 @@ public final class PlacementIndex implements AutoCloseable {
             }
             boolean blind = !refusal.isEmpty();
             int namespace = blind ? NONE : namespaces.find(batch.namespace());
-            Found otherwise = new Found(blind ? Presence.UNKNOWN : Presence.NOT_FOUND, List.of());
+            Presence otherwise = otherwise(batch);
             for (int i = batch.from(); i < batch.to(); i++) {
                 int number = batch.order()[i];
                 int slot = namespace == NONE ? NONE : find(namespace, key.set(batch.keys(), number * batch.width(), batch.width()));
-                found.add(slot == NONE ? otherwise : placements(SlotTable.cell(slots.at(slot))));
+                found.add(slot == NONE ? new Found(otherwise, List.of()) : placements(SlotTable.cell(slots.at(slot)), otherwise));
             }
         } finally {
             lock.unlockRead(stamp);
@@ -275,7 +282,7 @@ public final class PlacementIndex implements AutoCloseable {
         return Optional.of(found);
     }
 
-    private Found placements(int cell) {
+    private Found placements(int cell, Presence otherwise) {
         List<BlockPlacement> serving = new ArrayList<>(cells.count(cell));
         cells.any(cell, (holding, index, generation) -> {
             if (holdings.counts(holding)) {
@@ -283,7 +290,7 @@ public final class PlacementIndex implements AutoCloseable {
             }
             return false;
         });
-        return new Found(presence(cell), serving);
+        return new Found(presence(cell, otherwise), serving);
     }
 
     /** Why it takes nothing more and answers UNKNOWN; empty while it does. */

@@ -19,14 +19,22 @@ public final class NodeIncarnations {
         this.incarnations = incarnations;
     }
 
-    /** Applies a record; of two about one incarnation the end is the later one. */
-    void apply(NodeEpoch epoch) {
-        newest.merge(epoch.node(), epoch, (known, other) -> {
-            boolean newer = other.incarnation() > known.incarnation() || (other.incarnation() == known.incarnation() && known.alive());
-            return newer ? other : known;
-        });
+    /** Applies a record; of two about one incarnation the end is the later one, else the one with the higher view. */
+    synchronized void apply(NodeEpoch epoch) {
+        NodeEpoch known = newest.get(epoch.node());
+        if (known == null || isNewer(known, epoch)) {
+            newest.put(epoch.node(), epoch);
+            incarnations.unknownAt(epoch.envelope().aggregate(), epoch.unknownNamespaces());
+        }
         // Placements of an ended incarnation no longer count, also on disk: the next one reports again what it finds there.
         incarnations.seen(epoch.envelope().aggregate(), epoch.alive() ? epoch.incarnation() : epoch.incarnation() + 1);
+    }
+
+    private static boolean isNewer(NodeEpoch known, NodeEpoch other) {
+        if (other.incarnation() != known.incarnation()) {
+            return other.incarnation() > known.incarnation();
+        }
+        return known.alive() && (!other.alive() || other.view() >= known.view());
     }
 
     /** Address of the node's peer API, HOST:PORT; empty without one, or when the node is not alive. */

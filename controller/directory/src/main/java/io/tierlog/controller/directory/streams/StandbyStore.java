@@ -106,7 +106,7 @@ final class StandbyStore {
                 }
             }
         }
-        Presence otherwise = readable ? Presence.NOT_FOUND : Presence.UNKNOWN;
+        Presence otherwise = readable && !copies.incarnations().isUnknown(block.namespace()) ? Presence.NOT_FOUND : Presence.UNKNOWN;
         return new Found(serving.isEmpty() ? otherwise : Presence.FOUND, serving);
     }
 }

@@ -99,7 +99,7 @@ final class ProbedNode implements AutoCloseable {
         Layout layout = new Layout("all", LayoutKind.ATTENTION, 1, 16, 4_096, 1, "bf16", false);
         step(new AgentRegistering(new Envelope(AGGREGATE, "agent/a/p", 0, ++sequence, 0, 0, null, null, null), NODE, "p", "1",
                 List.of(new TierCapacity(Tier.HOST, hostBlocks, 4_096), new TierCapacity(Tier.DISK, MOST, 4_096)), List.of(layout), DIGEST, 1, 1,
-                Map.of(), DIGEST, null, null));
+                Map.of(), DIGEST, null, null, false));
         List<PagedBlock> found = new ArrayList<>();
         for (int i = 0; i < blocks; i++) {
             Bytes key = PlacementLog.key(i);

@@ -5,9 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.tierlog.controller.core.table.Namespaces;
 import io.tierlog.controller.directory.index.Incarnations;
+import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.directory.NodeEpoch;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -18,7 +21,8 @@ class NodeIncarnationsTest {
     private final NodeIncarnations lives = new NodeIncarnations(incarnations);
 
     private void lived(long incarnation, boolean alive, @Nullable String address) {
-        lives.apply(new NodeEpoch(new Envelope("node/a", "controller/0", incarnation, 0, 0, 0, null, null, null), "a", incarnation, alive, address));
+        lives.apply(new NodeEpoch(
+                new Envelope("node/a", "controller/0", incarnation, 0, 0, 0, null, null, null), "a", incarnation, alive, address, 0, List.of()));
     }
 
     /** The record of incarnation 2 comes before that of incarnation 1, and then once more. */
@@ -44,6 +48,31 @@ class NodeIncarnationsTest {
         assertEquals(Optional.empty(), lives.peerAddress("a"));
         lived(2, true, "two:1");
         assertEquals(Optional.of("two:1"), lives.peerAddress("a"));
+    }
+
+    /** A lost view makes its namespaces unknown until a higher view, another incarnation, or the end; a lower view comes too late. */
+    @Test
+    void theNewestViewOfAnEngineCounts() {
+        Bytes namespace = Namespaces.digest("m");
+        viewed(1, 2, List.of("m"));
+        assertTrue(incarnations.isUnknown(namespace));
+        viewed(1, 1, List.of());
+        assertTrue(incarnations.isUnknown(namespace), "another partition has an older record");
+        viewed(1, 3, List.of());
+        assertFalse(incarnations.isUnknown(namespace));
+        viewed(1, 4, List.of("m"));
+        lived(1, false, null);
+        assertFalse(incarnations.isUnknown(namespace), "the engine is gone, and so are its blocks");
+        viewed(1, 5, List.of("m"));
+        assertFalse(incarnations.isUnknown(namespace));
+        viewed(2, 1, List.of("m"));
+        assertTrue(incarnations.isUnknown(namespace));
+        assertFalse(incarnations.isUnknown(Namespaces.digest("other")));
+    }
+
+    private void viewed(long incarnation, long view, List<String> unknown) {
+        Envelope envelope = new Envelope("node/a", "controller/0", incarnation, 0, 0, 0, null, null, null);
+        lives.apply(new NodeEpoch(envelope, "a", incarnation, true, null, view, unknown));
     }
 
     /** Placements of incarnation 1 count until incarnation 2 begins; those of incarnation 2 until it ends. */

@@ -52,7 +52,7 @@ class LogDetailTest {
         LogStatistics statistics = new LogStatistics(Optional.of(detail));
         Policy policy = Policies.INITIAL;
         statistics.fact(new AgentAccepted(envelope(), "a", "p", 1, List.of(new TierCapacity(Tier.HOST, 9, 1_000)), Bytes.EMPTY, Bytes.EMPTY, 0,
-                policy, null), 60_000);
+                policy, null, false), 60_000);
         statistics.event(submitted("r-1", ROOT, NEXT), 61_000);
         statistics.event(new RequestPrefilled(envelope(), "r-1", 1, 0, 0, 3), 62_000);
         statistics.fact(new OperationIssued(envelope(), "o", OperationKind.WRITE_BACK, Tier.DEVICE, Tier.HOST, "r-1", 1, "chat", ROOT,

@@ -144,7 +144,7 @@ final class Agent {
                 1,
                 configuration,
                 sha256("benchmark=control\n"),
-                null, null));
+                null, null, false));
     }
 
     /** Its engine comes, for requests that compute blocks. */

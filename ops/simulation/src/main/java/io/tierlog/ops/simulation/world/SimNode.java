@@ -160,7 +160,7 @@ public final class SimNode implements AgentLink {
         }
         sink.append(aggregate(), "", e -> new AgentRegistering(
                 e, name(), processId, "1", tiers, List.of(layout()), digest(), 1, world.settings().ranks(), Map.of(), digest(), replaces,
-                world.settings().peers() ? name() + ":1" : null));
+                world.settings().peers() ? name() + ":1" : null, false));
     }
 
     private Layout layout() {
