@@ -48,6 +48,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             AgentCommand.class,
             AuditCommand.class,
             BenchCommand.class,
+            BridgeCommand.class,
             BrokerCommand.class,
             ControllerCommand.class,
             DemoCommand.class,

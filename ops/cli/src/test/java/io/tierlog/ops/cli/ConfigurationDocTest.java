@@ -47,6 +47,7 @@ class ConfigurationDocTest {
     void thePageEqualsTheDeclaredOptions() throws Exception {
         String page = HEAD
                 + section("agent", new AgentCommand())
+                + section("bridge", new BridgeCommand())
                 + section("controller", new ControllerCommand())
                 + section("directory", new DirectoryCommand());
         if (Boolean.getBoolean("tierlog.write.docs")) {

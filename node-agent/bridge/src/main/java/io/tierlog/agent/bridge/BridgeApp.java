@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.bridge;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.tierlog.agent.bridge.log.DecisionFollower;
+import io.tierlog.agent.bridge.log.EventWriter;
+import io.tierlog.agent.bridge.log.NodeSessions;
+import io.tierlog.agent.bridge.source.Source;
+import io.tierlog.agent.bridge.source.SourceParts;
+import io.tierlog.agent.bridge.source.SourceSpec;
+import io.tierlog.agent.bridge.source.SourcesFile;
+import io.tierlog.agent.bridge.view.BridgeCounts;
+import io.tierlog.controller.http.StatusServer;
+import io.tierlog.events.Codec;
+import io.tierlog.events.Schemas;
+import io.tierlog.events.TopicAdmin;
+import io.tierlog.events.registry.RegistryClient;
+import io.tierlog.schemas.decision.Fact;
+import io.tierlog.schemas.event.Event;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.zeromq.ZContext;
+import org.zeromq.ZMQ;
+
+/**
+ * A running bridge. One thread owns the sockets, the books and the sessions; another one reads decisions. While the log takes no more events, no
+ * engine is read: what its socket cannot keep is lost there, and shows as a gap. Safe for use by several threads.
+ */
+public final class BridgeApp implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(BridgeApp.class);
+    private static final int MOST_NODES = 10_000;
+    private static final long WAIT_MS = 20;
+    private static final long TICK_MS = 50;
+    private static final long FILE_MS = 500;
+    private static final long CLOSE_MS = 10_000;
+
+    private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+    private final ConcurrentLinkedQueue<Fact> decisions = new ConcurrentLinkedQueue<>();
+    private final CompletableFuture<Throwable> ended = new CompletableFuture<>();
+    private final AtomicBoolean closing = new AtomicBoolean();
+    private final BridgeCounts counts = new BridgeCounts();
+    private final BridgeMetrics metrics = new BridgeMetrics(counts);
+    private final List<SourceSpec> fixed;
+    private final Optional<SourcesFile> file;
+    private final Map<SourceSpec, Source> sources = new LinkedHashMap<>();
+    private final ZContext context = new ZContext();
+    private final EventWriter writer;
+    private final NodeSessions sessions;
+    private final SourceParts shared;
+    private final Thread thread;
+    private int statusPort = -1;
+
+    private BridgeApp(BridgeConfig config) {
+        try {
+            fixed = config.sources();
+            file = config.file().map(SourcesFile::new);
+            List<SourceSpec> all = new ArrayList<>(fixed);
+            file.ifPresent(each -> all.addAll(each.read()));
+            EventWriter.Log log = log(config);
+            writer = own(new EventWriter(log, this::fail));
+            sessions = new NodeSessions(writer, log.processId(), MOST_NODES);
+            shared = new SourceParts(config.rules(), sessions, writer, counts);
+            own(new DecisionFollower(log, sessions::contains, decisions::add, this::fail));
+            parts.push(context);
+            for (SourceSpec spec : new LinkedHashSet<>(all)) {
+                sources.put(spec, new Source(spec, shared, context));
+            }
+            config.status().ifPresent(where -> {
+                StatusServer server = new StatusServer("--bridge-status-listen", where, metrics.registry(), this::report);
+                parts.push(server);
+                statusPort = server.port();
+            });
+            thread = Thread.ofPlatform().name("bridge").start(this::run);
+        } catch (RuntimeException | Error e) {
+            release();
+            throw e;
+        }
+    }
+
+    /**
+     * Starts a bridge.
+     *
+     * @throws IllegalArgumentException when a source cannot be used
+     * @throws io.tierlog.events.LogSetupException when the broker or the topics are not there or not as they must be
+     */
+    public static BridgeApp start(BridgeConfig config) {
+        return new BridgeApp(config);
+    }
+
+    private <P extends AutoCloseable> P own(P part) {
+        parts.push(part);
+        return part;
+    }
+
+    private EventWriter.Log log(BridgeConfig config) {
+        int partitions;
+        try (TopicAdmin admin = new TopicAdmin(config.access())) {
+            partitions = admin.check(config.topics());
+        }
+        Codec codec = new Codec(config.registry().isEmpty() ? Schemas.bundled() : own(new RegistryClient(config.registry().get())));
+        // All ids now: later the bridge's thread must not wait for a registry.
+        codec.prepare(config.topics().events(), Event.class);
+        return new EventWriter.Log(config.access(), config.topics(), partitions, codec, UUID.randomUUID().toString());
+    }
+
+    private void run() {
+        try {
+            long nextTickMs = 0;
+            long nextFileMs = 0;
+            ZMQ.Poller poller = poller();
+            boolean worked = false;
+            while (!closing.get()) {
+                if (writer.congested()) {
+                    LockSupport.parkNanos(WAIT_MS * 1_000_000);
+                } else if (!worked) {
+                    poller.poll(WAIT_MS);
+                }
+                long nowMs = nowMs();
+                decide(nowMs);
+                worked = receive(nowMs);
+                if (nowMs >= nextTickMs) {
+                    nextTickMs = nowMs + TICK_MS;
+                    sources.values().forEach(source -> source.tick(nowMs));
+                    sessions.tick(nowMs);
+                    metrics.measure(sources.values(), sessions.registered());
+                }
+                if (nowMs >= nextFileMs && file.isPresent()) {
+                    nextFileMs = nowMs + FILE_MS;
+                    Optional<List<SourceSpec>> changed = file.get().changed();
+                    if (changed.isPresent()) {
+                        take(changed.get());
+                        poller.close();
+                        poller = poller();
+                    }
+                }
+            }
+            poller.close();
+        } catch (RuntimeException | Error e) {
+            fail(e);
+        } finally {
+            sources.values().forEach(Source::close);
+            sessions.stop();
+        }
+    }
+
+    private static long nowMs() {
+        return System.nanoTime() / 1_000_000;
+    }
+
+    private ZMQ.Poller poller() {
+        ZMQ.Poller poller = context.createPoller(Math.max(1, sources.size()));
+        sources.values().forEach(source -> poller.register(source.socket(), ZMQ.Poller.POLLIN));
+        return poller;
+    }
+
+    private void decide(long nowMs) {
+        for (Fact fact = decisions.poll(); fact != null; fact = decisions.poll()) {
+            Fact decided = fact;
+            sessions.find(fact.envelope().aggregate()).ifPresent(session -> session.decided(nowMs, decided));
+        }
+    }
+
+    /** Takes a little from each source in turn; false when nothing was there, or the log takes no more now. */
+    private boolean receive(long nowMs) {
+        int taken = 0;
+        for (Source source : sources.values()) {
+            if (writer.congested()) {
+                return false;
+            }
+            taken += source.receive(nowMs);
+        }
+        return taken > 0;
+    }
+
+    /** Opens what is new in the file and closes what is no longer in it. */
+    private void take(List<SourceSpec> named) {
+        Set<SourceSpec> wanted = new LinkedHashSet<>(fixed);
+        wanted.addAll(named);
+        Iterator<Map.Entry<SourceSpec, Source>> open = sources.entrySet().iterator();
+        while (open.hasNext()) {
+            Map.Entry<SourceSpec, Source> each = open.next();
+            if (!wanted.contains(each.getKey())) {
+                LOG.info("{} is no longer listened to", each.getKey().endpoint());
+                each.getValue().close();
+                open.remove();
+            }
+        }
+        for (SourceSpec spec : wanted) {
+            if (!sources.containsKey(spec)) {
+                try {
+                    sources.put(spec, new Source(spec, shared, context));
+                    LOG.info("{} is listened to", spec.endpoint());
+                } catch (IllegalArgumentException e) {
+                    LOG.error("a source is left out: {}", e.getMessage());
+                }
+            }
+        }
+    }
+
+    private void fail(Throwable failure) {
+        ended.complete(failure);
+    }
+
+    private StatusServer.Report report() {
+        ObjectNode body = JsonNodeFactory.instance.objectNode();
+        metrics.report(body);
+        body.put("failed", ended.isDone());
+        return new StatusServer.Report(!ended.isDone(), body);
+    }
+
+    /** What it has counted. */
+    public BridgeCounts counts() {
+        return counts;
+    }
+
+    /** Nodes that the controller has accepted, count. */
+    public int registered() {
+        return sessions.registered();
+    }
+
+    /** The port of metrics and health; -1 when there is none. */
+    public int statusPort() {
+        return statusPort;
+    }
+
+    /** Completes with the failure that ends it. */
+    public CompletableFuture<Throwable> ended() {
+        return ended;
+    }
+
+    /** Says that its nodes end, and gives everything back; at most some 20 s. Closing twice is harmless. */
+    @Override
+    public void close() {
+        closing.set(true);
+        try {
+            thread.join(CLOSE_MS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        release();
+    }
+
+    private synchronized void release() {
+        while (!parts.isEmpty()) {
+            try {
+                parts.pop().close();
+            } catch (Exception e) {
+                LOG.warn("a part of the bridge did not close cleanly", e);
+            }
+        }
+    }
+}

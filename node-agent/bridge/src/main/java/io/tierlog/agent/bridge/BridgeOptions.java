@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.bridge;
+
+import io.tierlog.agent.bridge.source.SourceSpec;
+import io.tierlog.agent.bridge.view.NamespaceRule;
+import io.tierlog.controller.http.Endpoint;
+import io.tierlog.events.config.Bounds;
+import io.tierlog.events.config.LogOptions;
+import io.tierlog.events.config.Options;
+import org.apache.kafka.common.config.ConfigDef;
+import org.apache.kafka.common.config.ConfigDef.Importance;
+
+/** The options of a bridge, each declared here and nowhere else. {@link BridgeConfig} is made of their values. Static and without state. */
+public final class BridgeOptions {
+    public static final String SOURCE = "source";
+    public static final String SOURCES = "sources";
+    public static final String NAMESPACE = "namespace";
+    public static final String SILENCE = "silence";
+    public static final String UNKNOWN_FOR = "unknown.for";
+    public static final String ENGINE_TIMEOUT = "engine.timeout";
+    public static final String IDLE_TIMEOUT = "idle.timeout";
+    public static final String HINT_TIMEOUT = "hint.timeout";
+    public static final String BLOCKS = "blocks";
+    public static final String STATUS_LISTEN = "bridge.status.listen";
+
+    private static final int DAY = 86_400;
+
+    private BridgeOptions() {}
+
+    /** All options, those of the log among them. */
+    public static Options options() {
+        return LogOptions.declare(new Options()
+                .group("Sources", Importance.HIGH)
+                .list(SOURCE, Bounds.form("source of events", SourceSpec::parse), "SOURCE",
+                        "Where engines publish, several with commas, each with its keys: docs/bridge.md.")
+                .text(SOURCES, Bounds.PATH, "FILE", "A file with a source on each line, which is watched.")
+                .group("Namespaces", Importance.HIGH)
+                .option(NAMESPACE, ConfigDef.Type.STRING, NamespaceRule.MODEL.template(), Bounds.form("template", NamespaceRule::new), "TEMPLATE",
+                        "Namespace of the blocks, of {model}, {engine}, {block_size}, {group}, {lora}, {salt}.")
+                .group("Time", Importance.MEDIUM)
+                .number(SILENCE, 5, 1, DAY, "SECONDS", "Time without a batch after which an engine is asked whether the last ones were lost.")
+                .number(UNKNOWN_FOR, 600, 1, DAY, "SECONDS",
+                        "Time for which an engine's blocks are unknown after batches were lost for good.")
+                .number(ENGINE_TIMEOUT, 60, 1, DAY, "SECONDS", "Time after which an engine counts as gone when its connection is lost.")
+                .number(IDLE_TIMEOUT, 600, 1, DAY, "SECONDS", "The same for an engine that connects to this bridge and sends nothing.")
+                .number(HINT_TIMEOUT, 600, 1, DAY, "SECONDS",
+                        "Time after which a block in a shared store counts no longer unless an engine names it again.")
+                .group("Bounds", Importance.MEDIUM)
+                .number(BLOCKS, 1_000_000, 1_000, 100_000_000, "N", "Most blocks of one engine instance; further ones are left out and counted.")
+                .group("Status", Importance.MEDIUM)
+                .text(STATUS_LISTEN, Bounds.form("HOST:PORT", Endpoint::parse), "HOST:PORT",
+                        "Address of /metrics and /health, port 0 for any free one (default: none)."));
+    }
+}

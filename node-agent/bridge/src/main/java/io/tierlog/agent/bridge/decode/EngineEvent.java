@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.bridge.decode;
+
+import io.tierlog.schemas.Bytes;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What an engine says about its blocks, the same for all dialects. Ids of tokens are counted and not kept. */
+public sealed interface EngineEvent {
+    /**
+     * Where an engine has blocks, in its own words.
+     *
+     * @param medium as sent; "GPU" when the event names none
+     * @param locality LOCAL, REMOTE or empty
+     * @param group number of the group of layers; 0 when the event names none
+     */
+    record Place(String medium, String locality, int group) {}
+
+    /**
+     * The engine has stored blocks, one after the other in a prompt.
+     *
+     * @param hashes keys of the blocks: 8 bytes of a number, big-endian, or the bytes as sent
+     * @param parent key of the block before the first; null when there is none or none is named
+     * @param first position of the first block in its prompt, in blocks; -1 when only the parent tells it
+     * @param chained whether the blocks follow each other without a gap
+     * @param blockTokens tokens in a block; 0 when the event does not say
+     * @param adapter name of the LoRA adapter; empty for none
+     * @param salt cache salt; empty for none
+     */
+    record Stored(Place place, List<Bytes> hashes, @Nullable Bytes parent, int first, boolean chained, int blockTokens, String adapter, String salt)
+            implements EngineEvent {}
+
+    /** Blocks have left a place. */
+    record Removed(Place place, List<Bytes> hashes) implements EngineEvent {}
+
+    /** Blocks have left a place for another one. */
+    record Transferred(Place from, Place to, List<Bytes> hashes) implements EngineEvent {}
+
+    /**
+     * A pool is empty.
+     *
+     * @param medium as sent; empty when the event names none
+     */
+    record Cleared(String medium) implements EngineEvent {}
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.bridge.view;
+
+import io.tierlog.agent.bridge.decode.EngineEvent;
+import io.tierlog.agent.bridge.decode.Media;
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.Tier;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The blocks of one engine instance, by its own words. A block that was stored twice and removed once is still there: two requests that compute the
+ * same prompt at the same time have two copies. Confined to its publisher. Trade-off: some 250 bytes for each block.
+ */
+public final class BlockBook {
+    private static final List<Tier> TIERS = List.of(Tier.DEVICE, Tier.HOST, Tier.DISK, Tier.STORE);
+    private static final int MOST_NAMESPACES = 64;
+    private static final int LONGEST_NAMESPACE = 256;
+
+    private final Rules rules;
+    private final NamespaceRule.Source source;
+    private final boolean shared;
+    private final BridgeCounts counts;
+    private final Map<Id, Entry> blocks = new LinkedHashMap<>();
+    private final Map<Id, Long> toldOfStore = new LinkedHashMap<>();
+    private final Set<String> namespaces = new LinkedHashSet<>();
+    private boolean lowerTiers;
+
+    /**
+     * How the book is kept.
+     *
+     * @param counting false for engines that announce again what they reuse: then one removal takes a block away
+     * @param mostBlocks bound
+     * @param hintMs time after which a block in a shared store counts no longer unless it is named again, since engines do not tell when it leaves
+     */
+    public record Rules(NamespaceRule naming, boolean counting, int mostBlocks, long hintMs) {}
+
+    /** One block began to be somewhere, or is there no longer. */
+    public record Change(boolean stored, Tier tier, String namespace, PagedBlock block) {}
+
+    /** A hash is a block of one group of layers. */
+    private record Id(int group, Bytes hash) {}
+
+    private static final class Entry {
+        private final String namespace;
+        private int index;
+        private final int[] copies = new int[TIERS.size()];
+        private final long[] generations = new long[TIERS.size()];
+
+        Entry(String namespace, int index) {
+            this.namespace = namespace;
+            this.index = index;
+        }
+
+        boolean isEmpty() {
+            return Arrays.stream(copies).allMatch(count -> count == 0);
+        }
+    }
+
+    /**
+     * An empty book.
+     *
+     * @param shared whether the publisher speaks of a pool that engines share
+     */
+    public BlockBook(Rules rules, NamespaceRule.Source source, boolean shared, BridgeCounts counts) {
+        this.rules = rules;
+        this.source = source;
+        this.shared = shared;
+        this.counts = counts;
+    }
+
+    /** Number of blocks. */
+    int size() {
+        return blocks.size();
+    }
+
+    /** All namespaces of its blocks since it was opened. */
+    List<String> namespaces() {
+        return List.copyOf(namespaces);
+    }
+
+    /** Whether it ever had blocks below the device. */
+    boolean hadLowerTiers() {
+        return lowerTiers;
+    }
+
+    /** Applies an event of the batch with that number; what changed goes to {@code changes}. */
+    void apply(long nowMs, long seq, EngineEvent event, Consumer<Change> changes) {
+        switch (event) {
+            case EngineEvent.Stored e -> stored(nowMs, seq + 1, e, changes);
+            case EngineEvent.Removed e -> removed(e.place(), e.hashes(), changes);
+            case EngineEvent.Transferred e -> {
+                stored(nowMs, seq + 1, new EngineEvent.Stored(e.to(), e.hashes(), null, -1, false, 0, "", ""), changes);
+                removed(e.from(), e.hashes(), changes);
+            }
+            case EngineEvent.Cleared e -> {
+                Tier only = e.medium().isEmpty() ? null : Media.tier(new EngineEvent.Place(e.medium(), "", 0), shared);
+                clear(only, changes);
+            }
+        }
+    }
+
+    private void stored(long nowMs, long generation, EngineEvent.Stored e, Consumer<Change> changes) {
+        Tier tier = Media.tier(e.place(), shared);
+        if (tier == Tier.UNKNOWN) {
+            counts.add(BridgeCounter.UNKNOWN_MEDIA, 1);
+            return;
+        }
+        lowerTiers |= tier != Tier.DEVICE;
+        int index = e.first() >= 0 || !e.chained() ? e.first() : after(e.place().group(), e.parent());
+        for (Bytes hash : e.hashes()) {
+            stored(nowMs, new Copy(tier, generation), new Id(e.place().group(), hash), index, e, changes);
+            index = index < 0 || !e.chained() ? -1 : index + 1;
+        }
+    }
+
+    /** A copy of a block on a tier. */
+    private record Copy(Tier tier, long generation) {}
+
+    private void stored(long nowMs, Copy copy, Id id, int index, EngineEvent.Stored e, Consumer<Change> changes) {
+        Entry entry = blocks.get(id);
+        if (entry == null) {
+            String namespace = rules.naming().of(source, id.group(), e.blockTokens(), e.adapter(), e.salt());
+            if (blocks.size() >= rules.mostBlocks() || !hasRoomFor(namespace)) {
+                counts.add(BridgeCounter.OVER_LIMIT, 1);
+                return;
+            }
+            entry = new Entry(namespace, index);
+            blocks.put(id, entry);
+        }
+        int tier = TIERS.indexOf(copy.tier());
+        boolean placed = index >= 0 && entry.index < 0;
+        entry.index = placed ? index : entry.index;
+        if (entry.copies[tier] == 0 || placed) {
+            entry.generations[tier] = copy.generation();
+            changes.accept(change(true, copy.tier(), id, entry));
+        }
+        entry.copies[tier] = rules.counting() ? entry.copies[tier] + 1 : 1;
+        if (copy.tier() == Tier.STORE) {
+            toldOfStore.remove(id);
+            toldOfStore.put(id, nowMs);
+        }
+    }
+
+    private boolean hasRoomFor(String namespace) {
+        if (namespaces.contains(namespace)) {
+            return true;
+        }
+        if (namespaces.size() >= MOST_NAMESPACES || namespace.length() > LONGEST_NAMESPACE) {
+            return false;
+        }
+        return namespaces.add(namespace);
+    }
+
+    private int after(int group, @Nullable Bytes parent) {
+        Entry above = parent == null ? null : blocks.get(new Id(group, parent));
+        return above == null || above.index < 0 ? -1 : above.index + 1;
+    }
+
+    /** A removal of what is not there is normal after a gap. */
+    private void removed(EngineEvent.Place place, List<Bytes> hashes, Consumer<Change> changes) {
+        Tier tier = Media.tier(place, shared);
+        if (tier == Tier.UNKNOWN) {
+            counts.add(BridgeCounter.UNKNOWN_MEDIA, 1);
+            return;
+        }
+        for (Bytes hash : hashes) {
+            Id id = new Id(place.group(), hash);
+            Entry entry = blocks.get(id);
+            if (entry != null && entry.copies[TIERS.indexOf(tier)] > 0) {
+                entry.copies[TIERS.indexOf(tier)]--;
+                if (entry.copies[TIERS.indexOf(tier)] == 0) {
+                    gone(tier, id, entry, changes);
+                }
+            }
+        }
+    }
+
+    private void gone(Tier tier, Id id, Entry entry, Consumer<Change> changes) {
+        entry.copies[TIERS.indexOf(tier)] = 0;
+        changes.accept(change(false, tier, id, entry));
+        if (tier == Tier.STORE) {
+            toldOfStore.remove(id);
+        }
+        if (entry.isEmpty()) {
+            blocks.remove(id);
+        }
+    }
+
+    private static Change change(boolean stored, Tier tier, Id id, Entry entry) {
+        Block block = new Block(entry.index, id.hash(), Bytes.EMPTY);
+        return new Change(stored, tier, entry.namespace, new PagedBlock(block, -1, entry.generations[TIERS.indexOf(tier)], 0));
+    }
+
+    /** Forgets all blocks, or those of one tier; UNKNOWN is none. */
+    void clear(@Nullable Tier only, Consumer<Change> changes) {
+        for (Map.Entry<Id, Entry> each : List.copyOf(blocks.entrySet())) {
+            for (Tier tier : TIERS) {
+                if ((only == null || only == tier) && each.getValue().copies[TIERS.indexOf(tier)] > 0) {
+                    gone(tier, each.getKey(), each.getValue(), changes);
+                }
+            }
+        }
+    }
+
+    /** Lets go of blocks in shared stores that were not named again for too long. */
+    void expire(long nowMs, Consumer<Change> changes) {
+        List<Id> over = new ArrayList<>();
+        Iterator<Map.Entry<Id, Long>> oldest = toldOfStore.entrySet().iterator();
+        while (oldest.hasNext()) {
+            Map.Entry<Id, Long> each = oldest.next();
+            if (nowMs - each.getValue() < rules.hintMs()) {
+                break;
+            }
+            over.add(each.getKey());
+        }
+        for (Id id : over) {
+            Entry entry = blocks.get(id);
+            if (entry != null && entry.copies[TIERS.indexOf(Tier.STORE)] > 0) {
+                counts.add(BridgeCounter.EXPIRED_HINTS, 1);
+                gone(Tier.STORE, id, entry, changes);
+            }
+        }
+    }
+
+    /** All blocks, as if they were stored now: for a log that has none of them. */
+    public void all(Consumer<Change> changes) {
+        blocks.forEach((id, entry) -> {
+            for (Tier tier : TIERS) {
+                if (entry.copies[TIERS.indexOf(tier)] > 0) {
+                    changes.accept(change(true, tier, id, entry));
+                }
+            }
+        });
+    }
+}

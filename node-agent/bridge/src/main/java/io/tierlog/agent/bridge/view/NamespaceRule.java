@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.bridge.view;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * The namespace of an engine's blocks: a template in which {model}, {engine}, {block_size}, {group}, {lora} and {salt} stand for what the source and
+ * its events say. A group other than 0, an adapter and a salt that the template does not contain are appended, so that their blocks never mix with
+ * others.
+ *
+ * @param template the text, with {model}
+ */
+public record NamespaceRule(String template) {
+    /** The model's name, as directories have it by default for the indexer interface. */
+    public static final NamespaceRule MODEL = new NamespaceRule("{model}");
+
+    private static final Pattern PLACE = Pattern.compile("\\{(?:model|engine|block_size|group|lora|salt)}");
+
+    /** Refuses a template without the model. */
+    public NamespaceRule {
+        if (!template.contains("{model}")) {
+            throw new IllegalArgumentException("the namespace template '" + template + "' has no {model}");
+        }
+    }
+
+    /**
+     * What a source says of all its blocks.
+     *
+     * @param engine family of the engine, for example vllm
+     */
+    public record Source(String model, String engine) {}
+
+    /**
+     * The namespace of a block.
+     *
+     * @param group of layers; 0 for the first or only one
+     * @param blockTokens 0 when it is not known
+     */
+    public String of(Source source, int group, int blockTokens, String adapter, String salt) {
+        Map<String, String> said = new LinkedHashMap<>();
+        said.put("{model}", source.model());
+        said.put("{engine}", source.engine());
+        said.put("{block_size}", String.valueOf(blockTokens));
+        said.put("{group}", String.valueOf(group));
+        said.put("{lora}", adapter);
+        said.put("{salt}", salt);
+        String filled = PLACE.matcher(template).replaceAll(place -> Matcher.quoteReplacement(said.getOrDefault(place.group(), "")));
+        return filled + appended("{group}", "g", group == 0 ? "" : String.valueOf(group)) + appended("{lora}", "lora", adapter)
+                + appended("{salt}", "salt", salt);
+    }
+
+    private String appended(String place, String name, String value) {
+        return value.isEmpty() || template.contains(place) ? "" : ";" + name + "=" + value;
+    }
+}

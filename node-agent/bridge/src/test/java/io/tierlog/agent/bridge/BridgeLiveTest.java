@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.bridge;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.tierlog.agent.bridge.view.BridgeCounter;
+import io.tierlog.controller.core.table.Namespaces;
+import io.tierlog.controller.directory.DirectoryApp;
+import io.tierlog.controller.directory.index.BlockPlacement;
+import io.tierlog.controller.directory.index.PlacementIndex.Found;
+import io.tierlog.controller.directory.index.Presence;
+import io.tierlog.controller.directory.streams.DirectoryConfig;
+import io.tierlog.controller.directory.streams.KeyAnswers;
+import io.tierlog.controller.directory.streams.KeyQuery;
+import io.tierlog.controller.streams.ControllerApp;
+import io.tierlog.controller.streams.ControllerConfig;
+import io.tierlog.events.KafkaAccess;
+import io.tierlog.events.TopicAdmin;
+import io.tierlog.events.Topics;
+import io.tierlog.events.config.OptionValues;
+import io.tierlog.ops.kafka.EmbeddedKafka;
+import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
+import io.tierlog.schemas.Tier;
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** From engines' sockets through the log to a directory: its answers are what the engines hold, or UNKNOWN. */
+class BridgeLiveTest {
+    private static final int REQUESTS = 1_000;
+
+    @TempDir
+    @SuppressWarnings("NullAway.Init") // JUnit sets it.
+    private static Path directory;
+
+    @SuppressWarnings("NullAway.Init") // JUnit calls start() first.
+    private static EmbeddedKafka broker;
+
+    @SuppressWarnings("NullAway.Init")
+    private static ControllerApp controller;
+
+    @SuppressWarnings("NullAway.Init")
+    private static DirectoryApp where;
+
+    @BeforeAll
+    static void start() throws Exception {
+        broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(directory.resolve("kafka")));
+        KafkaAccess access = KafkaAccess.of(broker.bootstrapServers());
+        try (TopicAdmin admin = new TopicAdmin(access)) {
+            admin.create(Topics.DEFAULT, 3, 1);
+        }
+        controller = ControllerApp.start(ControllerConfig.of(access, directory.resolve("controller")).with().http("127.0.0.1", 0).build());
+        where = DirectoryApp.start(DirectoryConfig.of(access, Topics.DEFAULT, directory.resolve("directory")));
+        assertTrue(where.awaitRunning(Duration.ofSeconds(60)));
+    }
+
+    @AfterAll
+    static void stop() {
+        where.close();
+        controller.close();
+        broker.close();
+    }
+
+    private static BridgeApp bridge(Map<String, Object> options) {
+        Map<String, Object> all = new HashMap<>(options);
+        all.put("bootstrap.servers", broker.bootstrapServers());
+        all.put(BridgeOptions.SILENCE, 1);
+        return BridgeApp.start(BridgeConfig.of(OptionValues.parse(BridgeOptions.options(), all)));
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0)) {
+            return socket.getLocalPort();
+        }
+    }
+
+    private static Found[] ask(String namespace, List<Long> hashes) {
+        ByteBuffer keys = ByteBuffer.allocate(hashes.size() * Long.BYTES);
+        hashes.forEach(keys::putLong);
+        KeyAnswers answers = where.fanout().ask(new KeyQuery(Namespaces.digest(namespace), keys.array(), Long.BYTES, true));
+        Found[] found = new Found[hashes.size()];
+        for (int i = 0; i < found.length; i++) {
+            found[i] = answers.found(i);
+        }
+        return found;
+    }
+
+    /** What the directory says of blocks: the places of each that is found, UNKNOWN, or nothing. */
+    private static Set<String> answers(String namespace, Set<Long> hashes) {
+        List<Long> all = new ArrayList<>(hashes);
+        Found[] found = ask(namespace, all);
+        Set<String> said = new TreeSet<>();
+        for (int i = 0; i < found.length; i++) {
+            for (BlockPlacement placed : found[i].placements()) {
+                said.add("%016x %s %s".formatted(all.get(i), placed.location().node(), placed.location().tier()));
+            }
+            if (found[i].presence() == Presence.UNKNOWN) {
+                said.add("%016x UNKNOWN".formatted(all.get(i)));
+            }
+        }
+        return said;
+    }
+
+    private static Set<String> truth(String node, FakeEngine engine) {
+        Set<String> truth = new TreeSet<>();
+        engine.onDevice().forEach(hash -> truth.add("%016x %s %s".formatted(hash, node, Tier.DEVICE)));
+        engine.onHost().forEach(hash -> truth.add("%016x %s %s".formatted(hash, node, Tier.HOST)));
+        return truth;
+    }
+
+    /** Waits until it is so, or fails with what is wrong. */
+    private static void eventually(Supplier<String> wrong) {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        String last = wrong.get();
+        while (!last.isEmpty() && System.nanoTime() < deadline) {
+            LockSupport.parkNanos(100_000_000);
+            last = wrong.get();
+        }
+        assertEquals("", last);
+    }
+
+    private static String difference(Set<String> truth, Set<String> said) {
+        Set<String> missing = new TreeSet<>(truth);
+        missing.removeAll(said);
+        Set<String> more = new TreeSet<>(said);
+        more.removeAll(truth);
+        return missing.isEmpty() && more.isEmpty() ? "" : missing.size() + " are missing and " + more.size() + " are more, such as "
+                + missing.stream().limit(3).toList() + " and " + more.stream().limit(3).toList();
+    }
+
+    private void ranksAreWhatTheDirectorySays(Batches.Form form, boolean topicInReplay, String pod, String model) throws Exception {
+        List<FakeEngine> ranks = new ArrayList<>();
+        List<String> sources = new ArrayList<>();
+        for (int rank = 0; rank < 2; rank++) {
+            int port = freePort();
+            int replay = freePort();
+            ranks.add(new FakeEngine(new FakeEngine.Settings(form, port, replay, topicInReplay, rank, "kv@" + pod + "@" + model, 20, 7 + rank)));
+            sources.add("tcp://127.0.0.1:" + port + " replay=tcp://127.0.0.1:" + replay);
+        }
+        try (BridgeApp bridge = bridge(Map.of(BridgeOptions.SOURCE, sources))) {
+            for (int part = 0; part < 4; part++) {
+                for (int rank = 0; rank < 2; rank++) {
+                    ranks.get(rank).serve(REQUESTS / 8);
+                }
+                if (part < 2) {
+                    ranks.get(part).restart();
+                }
+            }
+            eventually(() -> {
+                Set<Long> ever = new LinkedHashSet<>(ranks.get(0).everStored());
+                ever.addAll(ranks.get(1).everStored());
+                Set<String> truth = truth("ext-" + pod + "-dp0", ranks.get(0));
+                truth.addAll(truth("ext-" + pod + "-dp1", ranks.get(1)));
+                return difference(truth, answers(model, ever));
+            });
+            assertTrue(bridge.counts().of(BridgeCounter.RESTARTS) >= 2, "two processes have begun again");
+            assertTrue(bridge.counts().of(BridgeCounter.REPLAYED) > 0);
+            assertEquals(0, bridge.counts().of(BridgeCounter.LOST_BATCHES));
+        } finally {
+            for (FakeEngine rank : ranks) {
+                rank.close();
+            }
+        }
+        // The bridge has ended, and with it what it spoke for.
+        eventually(() -> answers(model, ranks.get(0).everStored()).isEmpty() ? "" : "blocks of a bridge that has ended");
+    }
+
+    @Test
+    void aVllmOfTodayIsFollowedOverLossesAndRestarts() throws Exception {
+        ranksAreWhatTheDirectorySays(Batches.Form.MAPS, true, "vllm-1", "llama");
+    }
+
+    @Test
+    void anSglangIsFollowedOverLossesAndRestarts() throws Exception {
+        ranksAreWhatTheDirectorySays(Batches.Form.ARRAYS, false, "sglang-1", "qwen");
+    }
+
+    @Test
+    void withoutReplaysLostBatchesAreUnknownAndThenKnownAgain() throws Exception {
+        int port = freePort();
+        try (FakeEngine engine = new FakeEngine(new FakeEngine.Settings(Batches.Form.MAPS, port, 0, true, 0, "", 0, 3));
+                BridgeApp bridge = bridge(Map.of(BridgeOptions.SOURCE, List.of("tcp://127.0.0.1:" + port + " name=solo model=phi"),
+                        BridgeOptions.UNKNOWN_FOR, 86_400))) {
+            eventually(() -> {
+                engine.publish(true, Batches.stored("GPU", null, 1));
+                return bridge.registered() == 1 ? "" : "the bridge has no batch yet";
+            });
+            engine.restart();
+            engine.publish(true, Batches.stored("GPU", null, 1, 2));
+            eventually(() -> difference(Set.of("0000000000000001 ext-solo-dp0 DEVICE", "0000000000000002 ext-solo-dp0 DEVICE"),
+                    answers("phi", Set.of(1L, 2L, 3L, 4L))));
+            engine.publish(false, Batches.removed("GPU", 2), Batches.stored("GPU", null, 3));
+            engine.publish(true, Batches.stored("GPU", null, 4));
+            eventually(() -> difference(Set.of("0000000000000001 UNKNOWN", "0000000000000002 UNKNOWN", "0000000000000003 UNKNOWN",
+                    "0000000000000004 ext-solo-dp0 DEVICE"), answers("phi", Set.of(1L, 2L, 3L, 4L))));
+            engine.publish(true, Batches.cleared());
+            eventually(() -> difference(Set.of(), answers("phi", Set.of(1L, 2L, 3L, 4L))));
+        }
+    }
+
+    @Test
+    void sourcesComeAndGoWithTheirFile() throws Exception {
+        int port = freePort();
+        int replay = freePort();
+        Path file = Files.writeString(directory.resolve("sources"), "# none yet\n");
+        try (FakeEngine engine = new FakeEngine(new FakeEngine.Settings(Batches.Form.MAPS, port, replay, true, -1, "", 0, 3));
+                BridgeApp _ = bridge(Map.of(BridgeOptions.SOURCES, file.toString()))) {
+            engine.publish(true, Batches.stored("GPU", null, 1));
+            for (int i = 0; i < 2; i++) {
+                Files.writeString(file, "tcp://127.0.0.1:" + port + " replay=tcp://127.0.0.1:" + replay + " name=filed model=gemma rank=3\n");
+                eventually(() -> difference(Set.of("0000000000000001 ext-filed-dp3 DEVICE"), answers("gemma", Set.of(1L))));
+                Files.writeString(file, "\n");
+                eventually(() -> difference(Set.of(), answers("gemma", Set.of(1L))));
+            }
+        }
+    }
+}

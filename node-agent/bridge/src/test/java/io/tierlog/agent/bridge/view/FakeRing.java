@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.bridge.view;
+
+import io.tierlog.agent.bridge.decode.BatchDecoder;
+import io.tierlog.agent.bridge.decode.EngineEvent;
+import io.tierlog.agent.bridge.decode.Media;
+import io.tierlog.schemas.Tier;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** A publisher's ring of old batches, and what its follower says of it. Answers come when {@link #answer} is called. */
+final class FakeRing implements PublisherOutput {
+    static final Publisher.Rules RULES = new Publisher.Rules(true, 5_000, 2_000, 3, 600_000, 1_000, 1 << 20, 8);
+
+    final Publisher publisher;
+    final BridgeCounts counts = new BridgeCounts();
+    final Set<String> present = new TreeSet<>();
+    final List<String> views = new ArrayList<>();
+    private final int size;
+    private final ArrayDeque<Frame> ring = new ArrayDeque<>();
+    private long asked = -1;
+    long nowMs = 1_000;
+
+    FakeRing(Publisher.Rules rules, int size) {
+        this(rules, size, true);
+    }
+
+    FakeRing(Publisher.Rules rules, int size, boolean counting) {
+        this.size = size;
+        BlockBook.Rules books = new BlockBook.Rules(NamespaceRule.MODEL, counting, 10_000, 600_000);
+        publisher = new Publisher(rules, _ -> new BlockBook(books, new NamespaceRule.Source("m", "vllm"), false, counts), counts, this);
+    }
+
+    /** The process ends, and its ring with it. */
+    void restart() {
+        ring.clear();
+    }
+
+    /** Publishes a batch; {@code reaches} is false when no subscriber gets it. */
+    void publish(long seq, byte[] payload, boolean reaches) {
+        Frame frame = Frame.of(seq, "", payload, BatchDecoder.decode(payload));
+        ring.add(frame);
+        if (ring.size() > size) {
+            ring.remove();
+        }
+        if (reaches) {
+            publisher.live(nowMs, frame);
+        }
+    }
+
+    /** Answers what is asked, and what that leads to. */
+    void answer() {
+        while (asked >= 0) {
+            long from = asked;
+            asked = -1;
+            for (Frame frame : List.copyOf(ring)) {
+                if (frame.seq() >= from && asked < 0) {
+                    publisher.replayed(nowMs, frame);
+                }
+            }
+            if (asked < 0) {
+                publisher.replayEnded(nowMs);
+            }
+        }
+    }
+
+    boolean isAsked() {
+        return asked >= 0;
+    }
+
+    void pass(long ms) {
+        nowMs += ms;
+        publisher.tick(nowMs);
+    }
+
+    @Override
+    public void askReplay(long from) {
+        asked = from;
+    }
+
+    @Override
+    public void endReplay() {
+        asked = -1;
+    }
+
+    @Override
+    public void changed(String instance, BlockBook.Change change) {
+        String block = HexFormat.of().formatHex(change.block().block().key().unshared()) + " " + change.tier()
+                + (change.namespace().equals("m") ? "" : " " + change.namespace());
+        if (change.stored()) {
+            present.add(block);
+        } else if (!present.remove(block)) {
+            throw new IllegalStateException("never stored: " + block);
+        }
+    }
+
+    @Override
+    public void viewed(String instance, View view) {
+        views.add(view.unknown().isEmpty() ? "whole" : "unknown " + view.lostFrom() + ".." + view.lostTo());
+    }
+
+    static Tier tier(String medium) {
+        return Media.tier(new EngineEvent.Place(medium, "", 0), false);
+    }
+}
