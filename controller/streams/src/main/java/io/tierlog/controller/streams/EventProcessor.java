@@ -16,6 +16,8 @@ import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
 import org.apache.kafka.streams.processor.api.RecordMetadata;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One input after the other: decodes it, lets the core decide and evolve, and sends the results. Runs on the stream thread of its task, in the
@@ -23,9 +25,12 @@ import org.jspecify.annotations.Nullable;
  * still there.
  */
 final class EventProcessor implements Processor<byte[], byte[], RecordTarget, byte[]> {
+    private static final Logger LOG = LoggerFactory.getLogger(EventProcessor.class);
+
     private final Parts parts;
     private final DamageAtStart damage = new DamageAtStart();
     private @Nullable Task task;
+    private long passedOver;
 
     /** What all tasks of the instance share. */
     record Parts(
@@ -43,14 +48,15 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
     interface Opening {
         /**
          * @param state what the restored state holds of the decisions of the partition
+         * @return offset of the last event that was decided; -1 when none was
          * @throws ControllerException when this instance must not decide the partition
          */
-        void check(int partition, SequenceStamper state);
+        long check(int partition, SequenceStamper state);
     }
 
     /** What belongs to the task. */
     private record Task(
-            ProcessorContext<RecordTarget, byte[]> context, TaskRows rows, ResultSender sender, Sampler sampler, Cancellable ticks) {}
+            ProcessorContext<RecordTarget, byte[]> context, TaskRows rows, ResultSender sender, Sampler sampler, Cancellable ticks, long decided) {}
 
     EventProcessor(Parts parts) {
         this.parts = parts;
@@ -63,8 +69,9 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
         RowStore store = context.getStateStore(ControllerTopology.STORE);
         TaskRows rows = new TaskRows(context, store);
         PartitionClock clock = new PartitionClock(parts.clock(), context.taskId().partition());
+        long decided;
         try {
-            parts.opening().check(context.taskId().partition(), rows.stamper());
+            decided = parts.opening().check(context.taskId().partition(), rows.stamper());
         } catch (TaskCorruptedException e) {
             damage.found(context, e);
             return;
@@ -72,7 +79,7 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
         Sampler sampler = new Sampler(parts.sampling(), context.taskId().partition());
         ResultSender sender = new ResultSender(context, rows.stamper(), parts.sender());
         Cancellable ticks = context.schedule(parts.tick(), PunctuationType.WALL_CLOCK_TIME, clock::tick);
-        task = new Task(context, rows, sender, sampler, ticks);
+        task = new Task(context, rows, sender, sampler, ticks, decided);
     }
 
     /** Streams keeps the schedules of a task that it closes and revives: they are cancelled here. */
@@ -96,6 +103,13 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
                 .recordMetadata()
                 .orElseThrow(() -> new IllegalStateException("a record without a place in a topic came in"));
         InputPosition position = new InputPosition(meta.partition(), meta.offset());
+        if (position.offset() <= here.decided()) {
+            if (passedOver++ == 0) {
+                LOG.warn("the group's offset of partition {} was lost: events up to {} were decided before and are passed over",
+                        meta.partition(), here.decided());
+            }
+            return;
+        }
         Input input = taken(position, record);
         DecideResult decided = decide(here, position, input);
         here.sender().send(record, input, decided);

@@ -12,7 +12,6 @@ import io.tierlog.events.Topics;
 import io.tierlog.events.UnknownTypeException;
 import io.tierlog.events.registry.RegistryUnavailableException;
 import io.tierlog.schemas.AppliedInput;
-import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.PartitionOpened;
 import java.time.Duration;
@@ -51,6 +50,7 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
     private static final Duration POLL = Duration.ofMillis(100);
     private static final long AGAIN_MS = 200;
     private static final int FIRST_STEP = 64;
+    private static final long NONE = -1;
 
     /** A transaction that is still open by then is not the one that the state ends with. */
     private static final Duration LATEST_COMMIT = Duration.ofMinutes(5);
@@ -116,16 +116,16 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
     /**
      * Compares the restored state of a partition with its log. Waits while the broker or the registry does not answer.
      *
+     * @return offset of the last event that was decided; -1 when none was
      * @throws ControllerException.StateLost when they do not end at the same decision
      * @throws ControllerException.EventsLost when the events that were decided are not there
      * @throws ControllerException.Closing when this was closed meanwhile
      */
     @Override
-    public void check(int partition, SequenceStamper state) {
+    public long check(int partition, SequenceStamper state) {
         while (true) {
             try {
-                compare(partition, state);
-                return;
+                return compare(partition, state);
             } catch (RetriableException | ControllerException.RegistryUnreachable e) {
                 warning.warn("partition {} waits, its log cannot be read: {}", partition, Causes.of(e));
                 pause();
@@ -139,7 +139,7 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
         closing.countDown();
     }
 
-    private void compare(int partition, SequenceStamper state) {
+    private long compare(int partition, SequenceStamper state) {
         TopicPartition place = new TopicPartition(topics.decisions(), partition);
         String clock = "clock/" + partition;
         long startNs = System.nanoTime();
@@ -153,7 +153,7 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
                 RecordStamp inLog = fact == null ? RecordStamp.NONE : stamp(fact, tail.getLast());
                 if (inLog.equals(inState)) {
                     requireEvents(consumer, new TopicPartition(topics.events(), partition), tail);
-                    return;
+                    return fact == null ? NONE : decidedEvent(fact);
                 }
                 if (inLog.sequence() >= inState.sequence() || !mayBeLate(consumer, place, System.nanoTime() - startNs)) {
                     throw new ControllerException.StateLost(place.toString(), aggregate, inLog.sequence(), inState.sequence(), applicationId);
@@ -170,14 +170,13 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
         long begin = consumer.beginningOffsets(List.of(events)).getOrDefault(events, 0L);
         long end = end(consumer, events);
         for (ConsumerRecord<byte[], byte[]> decision : decisions.reversed()) {
-            Envelope envelope = read(decision).envelope();
-            String cause = String.valueOf(envelope.cause());
-            long offset = Long.parseLong(cause.substring(cause.lastIndexOf('@') + 1));
+            Fact fact = read(decision);
+            long offset = decidedEvent(fact);
             String what = new TopicPartition(decision.topic(), decision.partition()) + "@" + decision.offset();
             if (offset >= end) {
                 throw new ControllerException.EventsLost(what, events + "@" + offset, "it ends at " + end);
             }
-            AppliedInput taken = envelope.taken();
+            AppliedInput taken = fact.envelope().taken();
             if (offset >= begin && taken != null && taken.crc32c() != 0) {
                 consumer.seek(events, offset);
                 boolean same = records(consumer, events, offset + 1).stream()
@@ -188,6 +187,12 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
                 return;
             }
         }
+    }
+
+    /** Offset of the event that a decision answers, in the events of the same partition. */
+    private static long decidedEvent(Fact fact) {
+        String cause = String.valueOf(fact.envelope().cause());
+        return Long.parseLong(cause.substring(cause.lastIndexOf('@') + 1));
     }
 
     /** Whether the commit that is missing in the log may still show: soon after the start always, later while a transaction is open there. */

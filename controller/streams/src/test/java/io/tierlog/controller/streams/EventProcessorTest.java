@@ -92,7 +92,7 @@ class EventProcessorTest {
                 new ResultSender.Shared(codec, topics, 1, Optional.of(producer), metrics),
                 new Sampler.Shared(1, 20, metrics, new Health()),
                 metrics,
-                (partition, decided) -> {},
+                (partition, decided) -> -1,
                 Duration.ofDays(1));
     }
 }

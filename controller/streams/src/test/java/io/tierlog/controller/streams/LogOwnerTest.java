@@ -104,6 +104,31 @@ class LogOwnerTest {
         }
     }
 
+    /** Kafka forgets the offsets of a group without members after a week. */
+    @Test
+    void lostOffsetsAlonePassOverWhatWasDecided() throws Exception {
+        try (TestLog log = new TestLog(BROKER.kafka(), 1);
+                Admin admin = Admin.create(log.access.client(Map.of()));
+                LogReader<Fact> reader = log.reader(log.topics.decisions(), Fact.class, Isolation.COMMITTED)) {
+            Decisions decisions = new Decisions(reader);
+            log.append(Script.tick(0, 1, 5_000));
+            log.append(new FakeAgent("a", "1").registering());
+            try (ControllerApp _ = ControllerApp.start(log.controller(directory).tickMs(60_000).build())) {
+                TestLog.await("the agent is accepted", () -> decisions.of(AgentAccepted.class).size() == 1);
+            }
+            int before = decisions.all().size();
+            String group = log.topics.prefix() + "-controller";
+            admin.removeMembersFromConsumerGroup(group, new RemoveMembersFromConsumerGroupOptions()).all().get(30, TimeUnit.SECONDS);
+            admin.deleteConsumerGroups(List.of(group)).all().get(30, TimeUnit.SECONDS);
+            log.append(Script.tick(0, 2, 6_000));
+            try (ControllerApp _ = ControllerApp.start(log.controller(directory).tickMs(60_000).build())) {
+                TestLog.await("the next tick", () -> decisions.of(TimeAdvanced.class).size() == 2);
+            }
+            decisions.assertChained();
+            decisions.all().stream().skip(before).forEach(fact -> assertEquals("clock/0@2", fact.envelope().cause()));
+        }
+    }
+
     @Test
     void lostDecisionsAreNoticed() throws Exception {
         try (TestLog log = new TestLog(BROKER.kafka(), 1);

@@ -159,7 +159,7 @@ class SamplerTest {
                 new ResultSender.Shared(codec, topics, 1, Optional.of(producer), metrics),
                 new Sampler.Shared(everyTicks, rows, metrics, health),
                 metrics,
-                (partition, decided) -> {},
+                (partition, decided) -> -1,
                 Duration.ofDays(1));
         ControllerConfig config = ControllerConfig.of(KafkaAccess.of("none:1"), state).with().build();
         DamagedState damaged = new DamagedState(config.stateDir(), what -> {});

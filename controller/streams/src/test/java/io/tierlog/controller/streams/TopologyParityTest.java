@@ -114,7 +114,7 @@ class TopologyParityTest {
                         codec, topics, 1, delivery == CommandDelivery.DIRECT ? Optional.of(producer) : Optional.empty(), metrics),
                 new Sampler.Shared(1, 20, metrics, new Health()),
                 metrics,
-                (partition, decided) -> {},
+                (partition, decided) -> -1,
                 Duration.ofDays(1));
         ControllerConfig config = ControllerConfig.of(KafkaAccess.of("none:1"), state)
                 .with()
