@@ -54,7 +54,7 @@ class PlacementIntervalsTest {
         fact(new BlocksRemoved(envelope("node/a"), Tier.HOST, "chat", RemovalReason.QUOTA, List.of(new Block(0, KEY, Bytes.EMPTY)), 0));
         fact(placed("node/a", Tier.DISK));
         fact(new NodeEnded(envelope("node/a"), 1, RemovalReason.NODE_LOST));
-        fact(new AgentAccepted(envelope("node/a"), "a", "p", 2, List.of(), Bytes.EMPTY, Bytes.EMPTY, 0, Policies.INITIAL, null));
+        fact(new AgentAccepted(envelope("node/a"), "a", "p", 2, List.of(), Bytes.EMPTY, Bytes.EMPTY, 0, Policies.INITIAL, null, false));
         fact(placed("node/a", Tier.DISK));
         intervals.finish();
 
