@@ -132,7 +132,10 @@ class AskTheLogTest {
 
         String key = attempt.path("blocks").path(0).path("key").asText();
         JsonNode tree = json("block", attempt.path("namespace").asText(), key, "--tree");
-        assertTrue(tree.path("prefix").path(0).path("block").asText().equals(key + " <-"), tree.toString());
+        assertEquals(key, tree.path("prefix").path(0).path("key").asText(), tree.toString());
+        assertTrue(tree.path("prefix").path(0).path("wanted").asBoolean(), tree.toString());
+        Answer text = run("audit", "block", attempt.path("namespace").asText(), key, "--tree", "--log", data.toString());
+        assertTrue(text.out().contains("INDEX  BLOCK") && text.out().contains(key + " <-"), text.toString());
         JsonNode last = json("request", id, "--from", printed(admitted), "--to", printed(admitted)).path("records");
         assertTrue(last.valueStream().anyMatch(record -> record.path("type").asText().equals("RequestAdmitted")), last.toString());
         assertTrue(last.size() < request.path("records").size(), last.toString());

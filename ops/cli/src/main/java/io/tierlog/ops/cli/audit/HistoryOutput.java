@@ -70,15 +70,15 @@ final class HistoryOutput {
 
     private static void text(PrintWriter out, History history, ObjectNode json, Part part, String what) {
         if (json.get("prefix") instanceof ArrayNode prefix) {
-            ArrayNode shown = new ObjectMapper().createArrayNode();
-            prefix.forEach(row -> {
-                if (shown.size() < MAX_PREFIX_ROWS) {
-                    shown.add(row);
-                }
-            });
-            RowTable.of("prefix", shown).print(out, "no request of the stretch has it in its prompt");
-            if (shown.size() < prefix.size()) {
-                out.println("and " + (prefix.size() - shown.size()) + " more; --format json has them");
+            Columns table = new Columns("INDEX", "BLOCK", "REQUESTS", "LAST");
+            for (int i = 0; i < Math.min(MAX_PREFIX_ROWS, prefix.size()); i++) {
+                JsonNode row = prefix.get(i);
+                table.row(row.path("index"), "  ".repeat(row.path("forks").asInt()) + row.path("key").asText()
+                        + (row.path("wanted").asBoolean() ? " <-" : ""), row.path("requests"), Columns.time(row.path("last_ms").asLong()));
+            }
+            table.print(out, "no request of the stretch has it in its prompt");
+            if (prefix.size() > MAX_PREFIX_ROWS) {
+                out.println("and " + (prefix.size() - MAX_PREFIX_ROWS) + " more; --format json has them");
             }
             return;
         }
@@ -113,9 +113,9 @@ final class HistoryOutput {
         if (part == Part.PREFIX) {
             ArrayNode prefix = json.putArray("prefix");
             String wanted = subject instanceof Subject.Block block ? HexFormat.of().formatHex(block.key()) : "";
-            history.prefix().forEach(block -> prefix.addObject().put("index", block.index())
-                    .put("block", "  ".repeat(block.forks()) + block.key() + (block.key().equals(wanted) ? " <-" : ""))
-                    .put("requests", block.requests()).put("last_ms", block.lastMs()));
+            history.prefix().forEach(block -> prefix.addObject().put("index", block.index()).put("key", block.key())
+                    .put("wanted", block.key().equals(wanted)).put("forks", block.forks()).put("requests", block.requests())
+                    .put("last_ms", block.lastMs()));
             return json;
         }
         if (subject instanceof Subject.Request) {

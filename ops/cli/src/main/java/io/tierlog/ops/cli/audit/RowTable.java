@@ -13,6 +13,8 @@ final class RowTable {
     /** Values of fields in milliseconds that are this high are moments, lower ones are durations. */
     private static final long FIRST_MOMENT_MS = 100_000_000_000L;
 
+    private static final String MS = "_ms";
+
     private RowTable() {}
 
     /** A table of rows that have the same fields; its heads are the names of the fields, and {@code name} where there is no row. */
@@ -20,9 +22,7 @@ final class RowTable {
         if (rows.isEmpty()) {
             return new Columns(name.toUpperCase(Locale.ROOT));
         }
-        Columns table = new Columns(rows.get(0).properties().stream()
-                .map(field -> field.getKey().replace('_', ' ').toUpperCase(Locale.ROOT))
-                .toArray(String[]::new));
+        Columns table = new Columns(rows.get(0).properties().stream().map(RowTable::head).toArray(String[]::new));
         for (JsonNode row : rows) {
             Object[] cells = new Object[row.size()];
             Iterator<Map.Entry<String, JsonNode>> fields = row.properties().iterator();
@@ -34,6 +34,15 @@ final class RowTable {
         return table;
     }
 
+    private static String head(Map.Entry<String, JsonNode> field) {
+        String name = isMoment(field) ? field.getKey().substring(0, field.getKey().length() - MS.length()) : field.getKey();
+        return name.replace('_', ' ').toUpperCase(Locale.ROOT);
+    }
+
+    private static boolean isMoment(Map.Entry<String, JsonNode> field) {
+        return field.getKey().endsWith(MS) && field.getValue().asLong() >= FIRST_MOMENT_MS;
+    }
+
     /** A value as people read it. */
     static String cell(Map.Entry<String, JsonNode> field) {
         JsonNode value = field.getValue();
@@ -43,7 +52,7 @@ final class RowTable {
         if (field.getKey().endsWith("_bytes")) {
             return Columns.bytes(value.asLong());
         }
-        if (field.getKey().endsWith("_ms") && value.asLong() >= FIRST_MOMENT_MS) {
+        if (isMoment(field)) {
             return Columns.time(value.asLong());
         }
         return value.isDouble() ? String.format(Locale.ROOT, "%.4f", value.asDouble()) : value.asText();
