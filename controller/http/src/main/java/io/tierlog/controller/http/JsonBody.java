@@ -233,7 +233,9 @@ public final class JsonBody {
     }
 
     private static String hash(JsonNode number) {
-        boolean fits = number.bigIntegerValue().signum() >= 0 && number.bigIntegerValue().bitLength() <= Long.SIZE;
+        // Some engines send the same bits as a signed number.
+        int bits = number.bigIntegerValue().bitLength();
+        boolean fits = bits <= (number.bigIntegerValue().signum() >= 0 ? Long.SIZE : Long.SIZE - 1);
         return fits ? HexFormat.of().toHexDigits(number.bigIntegerValue().longValue()) : "";
     }
 

@@ -137,13 +137,15 @@ final class Prefixes {
         for (BlockPlacement placed : serving) {
             Location location = placed.location();
             Tier tier = location.tier();
-            boolean offered = tier == Tier.STORE;
+            // What an engine has in a store of its own, agents cannot read.
+            boolean shared = tier == Tier.STORE && !location.isOnNode();
+            boolean offered = shared;
             if (location.isOnNode()) {
                 Holder holder = holder(location);
                 holder.take(number, tier, costs);
                 offered |= holder.peerAddress.isPresent();
             }
-            store = tier == Tier.STORE && store == number ? number + 1 : store;
+            store = shared && store == number ? number + 1 : store;
             long costUs = costs.elsewhere(tier);
             if (offered && offer.isAbove(costUs, tier)) {
                 offer = new Offer(location, costUs);

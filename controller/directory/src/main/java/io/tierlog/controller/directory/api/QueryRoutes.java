@@ -92,7 +92,7 @@ final class QueryRoutes {
                         .put("GPU", tokens(node.tiers().getOrDefault(Tier.DEVICE, 0), query))
                         .put("CPU", tokens(node.tiers().getOrDefault(Tier.HOST, 0), query))
                         .put("DISK", tokens(node.tiers().getOrDefault(Tier.DISK, 0), query))
-                        .put("STORE", tokens(lookup.storeBlocks(), query));
+                        .put("STORE", tokens(Math.max(lookup.storeBlocks(), node.tiers().getOrDefault(Tier.STORE, 0)), query));
             }
         }
         Freshness freshness = lookup.freshness();

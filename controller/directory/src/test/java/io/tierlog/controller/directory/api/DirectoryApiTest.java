@@ -418,6 +418,8 @@ class DirectoryApiTest {
         Reply one = client.ask("/query_by_hash", query(T1, "seq_hashes", hashes).replace("}", ",\"instance_id\":\"b\",\"tenant_id\":\"default\"}"));
         assertEquals("{\"default\":{\"b\":" + reply.body().path("default").path("b") + "}}", one.body().toString());
         assertEquals("{\"default\":{}}", client.ask("/query_by_hash", query(T1, "seq_hashes", "18446744073709551615")).body().toString());
+        assertEquals("{\"default\":{}}", client.ask("/query_by_hash", query(T1, "seq_hashes", "-1,-9223372036854775808")).body().toString());
+        assertEquals(List.of("seq_hashes[0]"), fieldsOf(client.ask("/query_by_hash", query(T1, "seq_hashes", "-9223372036854775809"))));
         assertEquals("501 not-offered", status(client.ask("/query", query("other", "token_ids", "1"))));
         Reply salted = client.ask("/query_by_hash", query(T1, "seq_hashes", hashes).replace("}", ",\"cache_salt\":\"s\",\"lora_name\":\"l\"}"));
         assertEquals(List.of("cache_salt", "lora_name"), fieldsOf(salted).stream().sorted().toList());

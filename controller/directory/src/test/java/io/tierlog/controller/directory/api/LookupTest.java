@@ -101,6 +101,23 @@ class LookupTest {
         assertEquals("b: 1 for 0, 0+1 node/b/HOST at 0", plan("b", world(1, "node/b DISK 0", "node/b HOST 0")));
     }
 
+    /** An engine that is only listened to has 0 in a store of its own: no agent can read it there. */
+    @Test
+    void anEnginesOwnStoreIsNotTheSharedOne() {
+        List<Found> world = world(1, "node/ext-e-dp0 STORE 0");
+        assertEquals("b: 0 for 0", plan("b", world));
+        assertEquals(0, lookup(world, COSTS, Optional.empty()).storeBlocks());
+        assertEquals(1, lookup(world, COSTS, Optional.empty()).nodes().getFirst().blocks());
+    }
+
+    /** The position of a block in its prompt is not known: it counts at any. */
+    @Test
+    void aBlockOfUnknownPositionCountsAtAny() {
+        BlockPlacement placed = new BlockPlacement(new Location("node/ext-e-dp0", Tier.DEVICE), 1, -1, 1);
+        Found found = new Found(Presence.FOUND, List.of(placed));
+        assertEquals(2, lookup(List.of(found, found), 5, COSTS, Optional.empty()).blocks());
+    }
+
     @Test
     void ofEqualsTheStoreIsNamed() {
         doors.put("a", "a:1");
