@@ -26,6 +26,7 @@ class PackagesTest {
     private static final String MAY_KNOW = """
             api:
             table:
+            retention:
             policy: api
             state: api policy table
             evolve: api policy state table
