@@ -15,6 +15,7 @@ import io.tierlog.ops.cli.operate.MarksCommand;
 import io.tierlog.ops.cli.operate.MigrateCommand;
 import io.tierlog.ops.cli.operate.NodesCommand;
 import io.tierlog.ops.cli.operate.WhereCommand;
+import io.tierlog.ops.cli.whatif.WhatIfCommand;
 import io.tierlog.ops.simulation.ScenarioCommand;
 import io.tierlog.ops.simulation.swarm.SimulateCommand;
 import java.io.IOException;
@@ -65,6 +66,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             ScenarioCommand.class,
             SimulateCommand.class,
             TopicsCommand.class,
+            WhatIfCommand.class,
             WhereCommand.class
         },
         footer = {

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.cli.whatif;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.tierlog.ops.cli.CliError;
+import io.tierlog.ops.cli.Columns;
+import io.tierlog.ops.cli.OutputFormat;
+import io.tierlog.ops.engine.workload.TraceError;
+import io.tierlog.ops.engine.workload.TraceFile;
+import io.tierlog.ops.whatif.Generated;
+import io.tierlog.ops.whatif.OneTier;
+import io.tierlog.ops.whatif.PolicyReport;
+import io.tierlog.ops.whatif.Prompts;
+import java.io.PrintWriter;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code tierlog whatif}. */
+@Command(
+        name = "whatif",
+        description = "Show what other retention policies and sizes of a tier would do with a trace or a generated workload.",
+        footer = {
+            "",
+            "One tier, no time for transfers. A request is atomic: the leading blocks of its prompt that the tier holds are its hits; then the",
+            "tier takes all its blocks and shrinks to its capacity. The ratio is hits by blocks of all prompts. No block leaves before one that",
+            "extends it, except under lru, the reference. docs/policies.md describes the policies and compares them on all workloads.",
+            "Exit codes: 0 done, 2 wrong usage or input."
+        })
+public final class WhatIfCommand implements Callable<Integer> {
+    private static final String FOR_EXAMPLE = "for example: --trace FILE --one-tier 1%,5%,10%,25% --policies all";
+
+    @Spec
+    CommandSpec spec;
+
+    @Option(names = "--trace", paramLabel = "FILE", description = "Use this trace (Mooncake JSONL).")
+    @Nullable Path trace;
+
+    @Option(
+            names = "--workload",
+            paramLabel = "NAME",
+            description = "Use a generated workload: conversations, shared-prompts, documents, agents, scans or loops.")
+    @Nullable String workload;
+
+    @Option(names = "--requests", paramLabel = "N", description = "Requests of the trace to use, the first ones (default: all).")
+    @Nullable Integer requests;
+
+    @Option(names = "--seed", paramLabel = "N", description = "Seed of generated workloads (default: ${DEFAULT-VALUE}).")
+    long seed = 1;
+
+    @Option(
+            names = "--one-tier",
+            paramLabel = "SHARE",
+            split = ",",
+            description = "Sizes of the tier in percent of the workload's unique blocks, more than 0%% and at most 100%%.")
+    List<String> shares = List.of();
+
+    @Option(
+            names = "--policies",
+            paramLabel = "NAME",
+            split = ",",
+            description = "Policies to compare: lru, optimum, default, turns, s3-fifo, sieve, arc, tinylfu, gdsf, or all (default: all).")
+    List<String> policies = List.of("all");
+
+    @Option(
+            names = "--report",
+            description = "Print the page that compares all policies on all generated workloads, and on the trace and its halves if one is given.")
+    boolean report;
+
+    @Option(names = "--format", paramLabel = "FORMAT", description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+    OutputFormat format = OutputFormat.text;
+
+    @Override
+    public Integer call() throws Exception {
+        if (requests != null && requests < 1) {
+            throw new CliError("--requests must be 1 or more, not " + requests, "leave it out to use the whole trace", CliError.BAD_INPUT);
+        }
+        if (report) {
+            report();
+            return 0;
+        }
+        List<Double> sizes = Shares.parse(shares);
+        List<String> names = Names.several("--policies", policies, OneTier.policies());
+        if (sizes.isEmpty()) {
+            throw new CliError("--one-tier is missing: the sizes to compare", FOR_EXAMPLE, CliError.BAD_INPUT);
+        }
+        if ((trace == null) == (workload == null)) {
+            throw new CliError("give either --trace or --workload", FOR_EXAMPLE, CliError.BAD_INPUT);
+        }
+        Prompts prompts = workload == null ? trace().orElseThrow() : generated(workload);
+        List<OneTier.Row> rows = OneTier.run(prompts, sizes, names);
+        switch (format) {
+            case text -> text(prompts, sizes, names, rows);
+            case json -> json(rows);
+        }
+        return 0;
+    }
+
+    private void report() {
+        if (!shares.isEmpty() || workload != null || format != OutputFormat.text) {
+            throw new CliError(
+                    "--report has its own sizes, workloads and format", "leave out --one-tier, --workload and --format", CliError.BAD_INPUT);
+        }
+        List<PolicyReport.Subject> subjects = new ArrayList<>();
+        trace().ifPresent(prompts -> Stream.of(prompts, prompts.half(true), prompts.half(false))
+                .forEach(part -> subjects.add(new PolicyReport.Subject(part.name(), "a trace", part))));
+        for (Generated generated : Generated.values()) {
+            subjects.add(new PolicyReport.Subject(generated.text(), generated.description(), generated.make(seed)));
+        }
+        PrintWriter out = spec.commandLine().getOut();
+        PolicyReport.of(subjects).forEach(out::println);
+        out.flush();
+    }
+
+    private Prompts generated(String name) {
+        List<Generated> all = List.of(Generated.values());
+        List<String> names = all.stream().map(Generated::text).toList();
+        return all.get(names.indexOf(Names.one("--workload", name, names))).make(seed);
+    }
+
+    private Optional<Prompts> trace() {
+        if (trace == null) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(Prompts.of(TraceFile.read(trace, requests == null ? OptionalInt.empty() : OptionalInt.of(requests))));
+        } catch (TraceError e) {
+            throw new CliError(
+                    e.getMessage(),
+                    "--trace wants one JSON object per line: timestamp, input_length, output_length, hash_ids",
+                    CliError.BAD_INPUT,
+                    e);
+        }
+    }
+
+    private void json(List<OneTier.Row> rows) throws JsonProcessingException {
+        ObjectMapper mapper = new ObjectMapper();
+        ArrayNode list = mapper.createArrayNode();
+        for (OneTier.Row row : rows) {
+            ObjectNode one = list.addObject();
+            one.put("capacity", row.capacity());
+            one.put("policy", row.policy());
+            one.put("hit_ratio", BigDecimal.valueOf(row.hitRatio()).setScale(4, RoundingMode.HALF_EVEN).doubleValue());
+        }
+        PrintWriter out = spec.commandLine().getOut();
+        out.println(mapper.writeValueAsString(mapper.createObjectNode().set("rows", list)));
+        out.flush();
+    }
+
+    private void text(Prompts prompts, List<Double> sizes, List<String> names, List<OneTier.Row> rows) {
+        PrintWriter out = spec.commandLine().getOut();
+        out.println(prompts.name() + ": " + prompts.prompts().size() + " requests, " + prompts.accesses() + " block accesses, "
+                + prompts.uniqueBlocks() + " unique blocks");
+        List<String> heads = new ArrayList<>(List.of("hit ratio"));
+        shares.forEach(share -> heads.add(share));
+        heads.add("");
+        Columns table = new Columns(heads.toArray(String[]::new));
+        List<Object> blocks = new ArrayList<>(List.of("blocks"));
+        sizes.forEach(size -> blocks.add(prompts.blocks(size)));
+        blocks.add("");
+        table.row(blocks.toArray());
+        for (int p = 0; p < names.size(); p++) {
+            List<Object> cells = new ArrayList<>(List.of(names.get(p)));
+            for (int s = 0; s < sizes.size(); s++) {
+                cells.add(String.format(Locale.ROOT, "%.4f", rows.get(s * names.size() + p).hitRatio()));
+            }
+            cells.add(OneTier.description(names.get(p)));
+            table.row(cells.toArray());
+        }
+        table.print(out, "");
+        out.flush();
+    }
+}
