@@ -40,6 +40,7 @@ class CommandsInDocumentsTest {
     /** Cheap, and without side effects. */
     private static final Set<String> RUN_HERE = Set.of(
             "ops/tierlog policy check ops/examples/policy-tiered.yaml",
+            "ops/tierlog whatif --workload scans --one-tier 5% --policies lru,default,turns,optimum",
             "ops/tierlog scenario run ops/examples/case.jsonl",
             "ops/tierlog scenario defaults");
 
