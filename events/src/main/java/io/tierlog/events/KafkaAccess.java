@@ -13,7 +13,11 @@ import java.util.Map;
  * @param timeout how long a cluster that does not answer is waited for when something starts
  */
 public record KafkaAccess(String bootstrapServers, Map<String, String> properties, Duration timeout) {
+    /** How producers compress by default. */
+    public static final String DEFAULT_COMPRESSION = "lz4";
+
     private static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(15);
+    private static final String COMPRESSION = "compression.type";
 
     /** Copies the properties. */
     public KafkaAccess {
@@ -29,6 +33,25 @@ public record KafkaAccess(String bootstrapServers, Map<String, String> propertie
     /** A cluster without security, waited for 15 s. */
     public static KafkaAccess of(String bootstrapServers) {
         return new KafkaAccess(bootstrapServers, Map.of(), DEFAULT_TIMEOUT);
+    }
+
+    /** How producers compress their batches: as the properties say, or the default. */
+    public String compression() {
+        return properties.getOrDefault(COMPRESSION, DEFAULT_COMPRESSION);
+    }
+
+    /** The same with another compression, as Kafka names it. */
+    public KafkaAccess withCompression(String type) {
+        Map<String, String> all = new HashMap<>(properties);
+        all.put(COMPRESSION, type);
+        return new KafkaAccess(bootstrapServers, all, timeout);
+    }
+
+    /** Properties of a producer with {@code more}, which win. */
+    public Map<String, Object> producer(Map<String, Object> more) {
+        Map<String, Object> all = client(more);
+        all.putIfAbsent(COMPRESSION, DEFAULT_COMPRESSION);
+        return all;
     }
 
     /** Client properties with {@code more}, which win. */

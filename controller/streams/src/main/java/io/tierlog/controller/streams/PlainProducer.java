@@ -34,7 +34,7 @@ final class PlainProducer implements AutoCloseable {
      */
     PlainProducer(String what, KafkaAccess access) {
         this(what, new KafkaProducer<>(
-                access.client(Map.of(
+                access.producer(Map.of(
                         "acks", "all",
                         "enable.idempotence", "true",
                         "linger.ms", 0,

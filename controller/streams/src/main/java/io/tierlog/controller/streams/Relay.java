@@ -96,7 +96,7 @@ final class Relay implements LogLoop.Round, AutoCloseable {
 
     private Producer<byte[], byte[]> producer() {
         return new KafkaProducer<>(
-                config.kafka().client(Map.of("acks", "all", "enable.idempotence", "true", "linger.ms", 0, "delivery.timeout.ms", 30_000)),
+                config.kafka().producer(Map.of("acks", "all", "enable.idempotence", "true", "linger.ms", 0, "delivery.timeout.ms", 30_000)),
                 new ByteArraySerializer(),
                 new ByteArraySerializer());
     }

@@ -45,6 +45,7 @@ final class StreamsSettings {
         boolean direct = config.commands() == CommandDelivery.DIRECT;
         all.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), direct ? DIRECT_LINGER_MS : 0);
         all.put(StreamsConfig.producerPrefix(ProducerConfig.BATCH_SIZE_CONFIG), BATCH_BYTES);
+        all.put(StreamsConfig.producerPrefix(ProducerConfig.COMPRESSION_TYPE_CONFIG), config.kafka().compression());
         // More than one, and the first request of a transaction that comes too early makes the broker log errors for the ones behind it.
         all.put(StreamsConfig.producerPrefix(ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION), 1);
         all.put(StreamsConfig.producerPrefix(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG), tuning.transactionTimeoutMs());

@@ -68,6 +68,13 @@ public final class BenchControlCommand implements Callable<Integer> {
     @Option(names = "--host-blocks", paramLabel = "N", description = "Capacity of each host that is full (default: ${DEFAULT-VALUE}).")
     int hostBlocks = DEFAULTS.shape().hostBlocks();
 
+    @Option(
+            names = "--compression",
+            paramLabel = "TYPE",
+            split = ",",
+            description = "Compression of all producers of recorded events; several are measured side by side (default: ${DEFAULT-VALUE}).")
+    List<String> compressions = DEFAULTS.recorded().compressions();
+
     @Option(names = "--jfr", description = "Sample the processor time of recorded events and print it by layer.")
     boolean jfr;
 
@@ -125,7 +132,7 @@ public final class BenchControlCommand implements Callable<Integer> {
                 new ControlBenchConfig.Shape(blocks, nodes, partitions, hostBlocks),
                 new ControlBenchConfig.Tuning(commitIntervalMs, recordCacheBytes),
                 deliveries,
-                new ControlBenchConfig.Recorded(Optional.ofNullable(events).map(this::log), jfr));
+                new ControlBenchConfig.Recorded(Optional.ofNullable(events).map(this::log), jfr, compressions));
     }
 
     private ControlBenchConfig.Events log(String named) {

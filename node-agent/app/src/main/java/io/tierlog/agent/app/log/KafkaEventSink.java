@@ -61,7 +61,7 @@ public final class KafkaEventSink implements EventSink, AutoCloseable {
      */
     public static KafkaEventSink connect(AgentLog log, EventBuffer buffer, Consumer<Throwable> fatal) {
         int timeoutMs = Math.toIntExact(buffer.deliveryTimeout().toMillis());
-        Map<String, Object> settings = log.access().client(Map.of(
+        Map<String, Object> settings = log.access().producer(Map.of(
                 "acks", "all",
                 "enable.idempotence", "true",
                 "linger.ms", 0,

@@ -68,7 +68,7 @@ public final class EventWriter implements AutoCloseable {
     }
 
     private static KafkaProducer<byte[], byte[]> producer(Log log, String client) {
-        return new KafkaProducer<>(log.access().client(Map.of(
+        return new KafkaProducer<>(log.access().producer(Map.of(
                 "acks", "all",
                 "enable.idempotence", "true",
                 "linger.ms", 2,

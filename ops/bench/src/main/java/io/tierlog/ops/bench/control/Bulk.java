@@ -85,7 +85,8 @@ final class Bulk {
     }
 
     private Result until(String application, double seconds, Throughput.Measurement<Result> measurement) throws InterruptedException {
-        Throughput.Sizer sizer = sizers.computeIfAbsent(application, _ -> new Throughput.Sizer(FIRST_RECORDS, environment.config().tuning().commitIntervalMs()));
+        int commitMs = environment.config().tuning().commitIntervalMs();
+        Throughput.Sizer sizer = sizers.computeIfAbsent(application, _ -> new Throughput.Sizer(FIRST_RECORDS, commitMs));
         Result sum = Result.NOTHING;
         for (int attempt = 1; sum.speed().seconds() < seconds; attempt++) {
             Throughput.Sizer.checkAttempt(attempt, application);

@@ -122,7 +122,7 @@ public final class ControlBench {
         all.add(Lanes.passThrough(environment, passThrough, passedOn, toPassThrough, false));
         ControlBenchConfig.Shape shape = environment.config().shape();
         all.add(new ControllerLane(
-                environment, new Controller(environment, primary, "full", shape.hostBlocks(), shape.partitions()), Part.FULL));
+                environment, new Controller(environment, primary, "full", shape.hostBlocks()), Part.FULL));
         for (Controller controller : controllers) {
             if (controller.commands() == CommandDelivery.DIRECT) {
                 all.add(new ControllerLane(environment, controller, Part.DIRECT));

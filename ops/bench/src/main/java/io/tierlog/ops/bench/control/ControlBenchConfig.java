@@ -3,11 +3,14 @@ package io.tierlog.ops.bench.control;
 
 import io.tierlog.controller.streams.CommandDelivery;
 import io.tierlog.controller.streams.StreamsTuning;
+import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Topics;
 import io.tierlog.ops.audit.LogSource;
 import io.tierlog.ops.bench.BenchException;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * Configuration of the control benchmark; checked once, here. Immutable.
@@ -28,7 +31,7 @@ public record ControlBenchConfig(
             new Shape(24, 4, 4, 20_000),
             new Tuning(StreamsTuning.DEFAULTS.commitIntervalMs(), StreamsTuning.DEFAULTS.recordCacheBytes()),
             List.of(CommandDelivery.DIRECT, CommandDelivery.TRANSACTIONAL),
-            new Recorded(Optional.empty(), false));
+            new Recorded(Optional.empty(), false, List.of(KafkaAccess.DEFAULT_COMPRESSION)));
 
     /** Refuses an empty list, and one that names a delivery twice. */
     public ControlBenchConfig {
@@ -99,8 +102,21 @@ public record ControlBenchConfig(
      *
      * @param events opens the log of a real run; empty for the bundled mix of nodes with full hosts
      * @param profiled whether the controller's processor time is sampled while it works on them
+     * @param compressions of the controller's and the agents' producers, each measured in turn; the ratios are about the first
      */
-    public record Recorded(Optional<Events> events, boolean profiled) {}
+    public record Recorded(Optional<Events> events, boolean profiled, List<String> compressions) {
+        private static final Set<String> KNOWN = Set.of("none", "lz4", "zstd", "snappy", "gzip");
+
+        /** Refuses what Kafka has not. */
+        public Recorded {
+            compressions = List.copyOf(compressions);
+            if (compressions.isEmpty() || !KNOWN.containsAll(compressions) || Set.copyOf(compressions).size() != compressions.size()) {
+                throw BenchException.badInput(
+                        "--compression " + String.join(",", compressions) + " names no compression, one twice, or an unknown one",
+                        "give some of " + String.join(", ", new TreeSet<>(KNOWN)));
+            }
+        }
+    }
 
     /**
      * The log of a real run.

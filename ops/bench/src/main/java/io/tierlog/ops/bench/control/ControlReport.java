@@ -19,10 +19,11 @@ import org.HdrHistogram.Histogram;
  *   one object for each {@link Part}, and tierlog_before_commit, the one that the ratios are about:
  *     p50, p90, p99, max, count (answers that were timed), round_p50 (the median of each round), requests (with those of the warm-up)
  *   recorded, event_us, request_bytes, profile: as {@link RecordedReport} says
- *   throughput: records that place no block, processed in a second; stream_thread_us_per_event is the processor time of the stream threads, steadier than the
- *     rates on a machine that does other things too; written counts decisions and commands by type
+ *   throughput: records that place no block, processed in a second; stream_thread_us_per_event is the processor time of the stream threads,
+ *     steadier than the rates on a machine that does other things too; written counts decisions and commands by type
  *   ratios: latencies against the relay, throughput against the empty pass-through; aims: what they should be
- *   accounted: every request was answered exactly once, every bulk record led to what it must lead to, and recorded events to the same decisions
+ *   accounted: every request was answered exactly once, every bulk record led to what it must lead to, and recorded events to the same
+ *     decisions
  * </pre>
  */
 final class ControlReport {

@@ -5,6 +5,7 @@ import io.tierlog.controller.streams.CommandDelivery;
 import io.tierlog.controller.streams.ControllerApp;
 import io.tierlog.controller.streams.ControllerConfig;
 import io.tierlog.controller.streams.StreamsTuning;
+import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Topics;
 import io.tierlog.ops.bench.BenchException;
 import java.time.Duration;
@@ -18,6 +19,7 @@ final class Controller {
 
     private final Environment environment;
     private final CommandDelivery commands;
+    private final KafkaAccess access;
     private final String name;
     private final Topics topics;
     private final Agents agents;
@@ -25,23 +27,33 @@ final class Controller {
 
     /** With hosts that never become full, and the name of its delivery of commands. */
     Controller(Environment environment, CommandDelivery commands) {
-        this(environment, commands, commands.name().toLowerCase(Locale.ROOT), NEVER_FULL, environment.config().shape().partitions());
+        this(environment, commands, commands.name().toLowerCase(Locale.ROOT), NEVER_FULL);
     }
 
     /**
-     * A log of its own.
+     * With a log of another name.
      *
      * @param name of log, group and state
      * @param hostBlocks capacity of each host
-     * @param partitions of the log
      */
-    Controller(Environment environment, CommandDelivery commands, String name, int hostBlocks, int partitions) {
+    Controller(Environment environment, CommandDelivery commands, String name, int hostBlocks) {
+        this(environment, commands, environment.access(), name, hostBlocks, environment.config().shape().partitions());
+    }
+
+    private Controller(
+            Environment environment, CommandDelivery commands, KafkaAccess access, String name, int hostBlocks, int partitions) {
         this.environment = environment;
         this.commands = commands;
+        this.access = access;
         this.name = name;
         this.topics = environment.log(name, partitions);
         this.agents = new Agents(environment, topics.events(), hostBlocks);
         this.submitters = new Submitters(environment.workload(), agents.senders());
+    }
+
+    /** For a log that is replayed: it has no agents. */
+    static Controller replaying(Environment environment, KafkaAccess access, String name, int partitions) {
+        return new Controller(environment, environment.config().commands().getFirst(), access, name, 1, partitions);
     }
 
     CommandDelivery commands() {
@@ -67,8 +79,17 @@ final class Controller {
 
     /** Starts it. */
     Application start() {
+        return start(name);
+    }
+
+    /** Starts it without its state, which it restores from the changelog. */
+    Application startWithoutState() {
+        return start(name + "-restored");
+    }
+
+    private Application start(String directory) {
         ControlBenchConfig.Tuning tuning = environment.config().tuning();
-        ControllerConfig config = ControllerConfig.of(environment.access(), environment.directory(name))
+        ControllerConfig config = ControllerConfig.of(access, environment.directory(directory))
                 .with()
                 .topics(topics)
                 .applicationId(group())

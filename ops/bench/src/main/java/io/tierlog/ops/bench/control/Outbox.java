@@ -25,7 +25,7 @@ final class Outbox implements AutoCloseable {
     Outbox(KafkaAccess access, Codec codec) {
         this.codec = codec;
         this.producer = new KafkaProducer<>(
-                access.client(Map.of("acks", "all", "enable.idempotence", "true", "linger.ms", 0)),
+                access.producer(Map.of("acks", "all", "enable.idempotence", "true", "linger.ms", 0)),
                 new ByteArraySerializer(),
                 new ByteArraySerializer());
     }

@@ -49,7 +49,9 @@ final class PassThrough {
     }
 
     /** Has the controller's topics and a store with a changelog, and does nothing with any record. */
-    static PassThrough idle(Environment environment, String name, String from, Topics topics) {
+    static PassThrough idle(Environment environment, String name, String from, Topics topics, int partitions) {
+        // Made by Streams otherwise, which complains that it is not there yet.
+        environment.topic(name + "-state-changelog", partitions);
         Topology topology = source(from);
         topology.addProcessor("pass", Drop::new, "in");
         topology.addStateStore(
@@ -125,6 +127,7 @@ final class PassThrough {
         // Without a value Kafka warns that the default will change.
         all.put("processing.exception.handler.global.enabled", true);
         all.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), 0);
+        all.put(StreamsConfig.producerPrefix(ProducerConfig.COMPRESSION_TYPE_CONFIG), environment.access().compression());
         all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG), "bench");
         all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG), SESSION_MS);
         all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG), "earliest");

@@ -130,11 +130,11 @@ final class Profile implements Throughput.Observer {
         return micros(streamThread, microsPerEvent, streamThread);
     }
 
-    /** Microseconds of the other threads for an event; the rest is the collector's and the compiler's. */
+    /** Microseconds of the other threads for an event; the rest belongs to threads without Java code: the collector's, the compiler's, RocksDB's. */
     Map<String, Double> others(double streamThreadMicros, double jvmMicros) {
         Map<String, Double> micros = micros(others, streamThreadMicros, streamThread);
         double known = micros.values().stream().mapToDouble(Double::doubleValue).sum();
-        micros.put("collector, compiler", Math.max(0, jvmMicros - streamThreadMicros - known));
+        micros.put("collector, compiler, RocksDB's own", Math.max(0, jvmMicros - streamThreadMicros - known));
         return micros;
     }
 

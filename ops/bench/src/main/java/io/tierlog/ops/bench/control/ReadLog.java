@@ -126,7 +126,8 @@ final class ReadLog implements LogSupply {
         RecordedLog.Entry take(LogEntry.Data data, String topic) {
             if (data.offset() != expected || data.key() == null || data.value() == null) {
                 throw BenchException.badInput(
-                        topic + ", partition " + partition + ", has no event at offset " + expected + ", so it cannot be replayed at the same offsets",
+                        topic + ", partition " + partition + ", has no event at offset " + expected
+                                + ", so it cannot be replayed at the same offsets",
                         "give a log that has all its events from offset 0 on");
             }
             expected++;

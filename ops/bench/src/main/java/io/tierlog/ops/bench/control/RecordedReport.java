@@ -6,6 +6,7 @@ import io.tierlog.ops.bench.Row;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  *   recorded: what was replayed, events a second of all applications, how long each was timed, and for each topic of the log records and bytes an
  *     event, transaction markers included; bytes are those that the broker stores, compressed
+ *     compression: the same for each that was measured; append_us is what appending the events costs, restore what a start without state does
  *   event_us: microseconds of processor time for an event: stream thread, this process (with the benchmark), the broker's process
  *   request_bytes: written to all topics for a request, and kept for ever of it
  *   profile: microseconds for an event by layer of the stream thread, and by what other threads do
@@ -26,8 +28,9 @@ final class RecordedReport {
     private RecordedReport() {}
 
     static void add(Row report, Replay.Result result, @Nullable Profile profile) {
-        Throughput.Speed tierlog = result.tierlog();
-        RecordedLog.Mix mix = result.log().mix();
+        Replay.Side side = result.first();
+        Throughput.Speed tierlog = side.speed();
+        RecordedLog.Mix mix = side.log().mix();
         Row eventMicros = micros(tierlog);
         report.with("recorded", new Row()
                         .with("source", result.source())
@@ -49,11 +52,10 @@ final class RecordedReport {
                                 .with("pass_through", micros(result.passThrough()))
                                 .with("same_topics_no_work", micros(result.idle())))
                         .with("mix", mix(mix))
-                        .with("topics", topics(result)))
+                        .with("topics", topics(side))
+                        .with("compression", compressions(result)))
                 .with("event_us", eventMicros)
-                .with("request_bytes", new Row()
-                        .with("written", bytesPerRequest(result, topics(result), false))
-                        .with("kept", bytesPerRequest(result, topics(result), true)));
+                .with("request_bytes", requestBytes(side));
         if (profile != null) {
             double streamThread = eventMicros.number("stream_thread");
             report.with("profile", new Row()
@@ -64,7 +66,7 @@ final class RecordedReport {
 
     static double ratio(Replay.Result result) {
         double passThrough = result.passThrough().perSecond();
-        return passThrough == 0 ? 0 : Row.round(result.tierlog().perSecond() / passThrough);
+        return passThrough == 0 ? 0 : Row.round(result.first().speed().perSecond() / passThrough);
     }
 
     private static Row micros(Throughput.Speed speed) {
@@ -81,16 +83,42 @@ final class RecordedReport {
         return row;
     }
 
+    /** Each compression that was measured. */
+    private static Row compressions(Replay.Result result) {
+        Row all = new Row();
+        result.sides().forEach((compression, side) -> {
+            long appended = side.events().records();
+            all.with(compression, new Row()
+                    .rounded("events_per_s", side.speed().perSecond())
+                    .with("event_us", micros(side.speed()))
+                    .with("append_us", micros(new Throughput.Speed(appended, 0, side.append(), TopicSizes.NOTHING)))
+                    .with("request_bytes", requestBytes(side))
+                    .rounded("restore_ms", millis(side.restoreNanos(), side.restores()))
+                    .rounded("restore_jvm_ms", millis(side.restore().jvm(), side.restores()))
+                    .rounded("restore_broker_ms", millis(side.restore().broker(), side.restores())));
+        });
+        return all;
+    }
+
+    private static double millis(long nanos, int times) {
+        return nanos / (double) TimeUnit.MILLISECONDS.toNanos(1) / times;
+    }
+
     /** Of an event. The events themselves were there before: theirs is the mean of their topic. */
-    private static Row topics(Replay.Result result) {
+    private static Row topics(Replay.Side side) {
         Row topics = new Row();
-        topics.with(EVENTS, size(result.events(), result.events().records()));
-        result.tierlog().written().byTopic().forEach((topic, size) -> {
+        topics.with(EVENTS, size(side.events(), side.events().records()));
+        side.speed().written().byTopic().forEach((topic, size) -> {
             if (!topic.equals(EVENTS)) {
-                topics.with(topic.endsWith("-changelog") ? "changelog" : topic, size(size, result.tierlog().records()));
+                topics.with(topic.endsWith("-changelog") ? "changelog" : topic, size(size, side.speed().records()));
             }
         });
         return topics;
+    }
+
+    private static Row requestBytes(Replay.Side side) {
+        Row topics = topics(side);
+        return new Row().with("written", bytesPerRequest(side, topics, false)).with("kept", bytesPerRequest(side, topics, true));
     }
 
     private static Row size(TopicSizes.Size size, long events) {
@@ -99,12 +127,12 @@ final class RecordedReport {
                 .rounded("bytes", events == 0 ? 0 : size.bytes() / (double) events);
     }
 
-    private static long bytesPerRequest(Replay.Result result, Row topics, boolean keptOnly) {
+    private static long bytesPerRequest(Replay.Side side, Row topics, boolean keptOnly) {
         double perEvent = topics.values().keySet().stream()
                 .filter(topic -> !keptOnly || KEPT.contains(topic))
                 .mapToDouble(topic -> topics.row(topic).number("bytes"))
                 .sum();
-        return Math.round(perEvent * result.tierlog().records() / Math.max(1, result.requests()));
+        return Math.round(perEvent * side.speed().records() / Math.max(1, side.requests()));
     }
 
     private static Row rounded(Map<String, Double> micros) {
@@ -132,10 +160,30 @@ final class RecordedReport {
                 "  %-52s %12.2f records %8.0f bytes for an event", topic, topics.row(topic).number("records"), topics.row(topic).number("bytes")));
         Row bytes = report.row("request_bytes");
         text.line("  bytes for a request: %,d written, %,d kept for ever%n", bytes.value("written"), bytes.value("kept"));
+        compressions(text, recorded.row("compression"));
         if (report.has("profile")) {
             profile(text, "Stream thread, us for an event", report.row("profile").row("stream_thread"));
             profile(text, "Other threads of this process", report.row("profile").row("other_threads"));
         }
+    }
+
+    private static void compressions(Report.Text text, Row all) {
+        if (all.values().size() < 2) {
+            return;
+        }
+        text.line("  %-12s %9s %24s %24s %16s %26s", "Compression", "events/s", "us an event: stream/jvm/broker", "to append: jvm/broker",
+                "bytes: all/kept", "restore, ms: all/jvm/broker");
+        all.values().keySet().forEach(compression -> {
+            Row one = all.row(compression);
+            Row event = one.row("event_us");
+            Row append = one.row("append_us");
+            Row bytes = one.row("request_bytes");
+            text.line("  %-12s %,9.0f %12.0f/%5.0f/%5.0f %18.0f/%5.0f %,9d/%,6d %14.0f/%5.0f/%5.0f", compression, one.number("events_per_s"),
+                    event.number("stream_thread"), event.number("jvm"), event.number("broker"), append.number("jvm"), append.number("broker"),
+                    bytes.value("written"), bytes.value("kept"), one.number("restore_ms"), one.number("restore_jvm_ms"),
+                    one.number("restore_broker_ms"));
+        });
+        text.line("");
     }
 
     private static void profile(Report.Text text, String title, Row layers) {

@@ -47,7 +47,7 @@ final class RelayLoop implements Application {
                 new ByteArrayDeserializer(),
                 new ByteArrayDeserializer());
         producer = new KafkaProducer<>(
-                access.client(Map.of("acks", "all", "enable.idempotence", "true", "linger.ms", 0)),
+                access.producer(Map.of("acks", "all", "enable.idempotence", "true", "linger.ms", 0)),
                 new ByteArraySerializer(),
                 new ByteArraySerializer());
         producer.partitionsFor(to);

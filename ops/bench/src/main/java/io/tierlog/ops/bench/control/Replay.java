@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.bench.control;
 
-import io.tierlog.controller.streams.CommandDelivery;
+import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.LogReader;
 import io.tierlog.events.Reading;
 import io.tierlog.events.Topics;
 import io.tierlog.schemas.decision.Fact;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -29,7 +30,6 @@ final class Replay {
     private static final int MOST_COPIES = 2_000_000;
 
     private final Environment environment;
-    private final CommandDelivery commands;
     private final LogSupply supply;
     private final Consumer<String> progress;
     private int logs;
@@ -38,34 +38,52 @@ final class Replay {
      * The speeds of all.
      *
      * @param source of the events
-     * @param log the last of the logs that were replayed
-     * @param tierlog the controller
+     * @param sides the controller, by the compression of its producers and those of the agents; the first is the one that the ratios are about
      * @param passThrough the application that forwards
      * @param idle the application with the controller's topics that does nothing
      * @param relay the bare relay
-     * @param events what the events after the warm-up take in their topic
-     * @param same whether the controller decided what was decided before
      */
     record Result(
-            String source,
-            RecordedLog log,
-            Throughput.Speed tierlog,
-            Throughput.Speed passThrough,
-            Throughput.Speed idle,
-            Throughput.Speed relay,
-            TopicSizes.Size events,
-            boolean same) {
-        /** Requests among the events that were timed. */
-        double requests() {
-            return log.requestsIn(tierlog.records());
+            String source, Map<String, Side> sides, Throughput.Speed passThrough, Throughput.Speed idle, Throughput.Speed relay) {
+        Side first() {
+            return sides.values().iterator().next();
+        }
+
+        /** Whether what was decided before was decided each time. */
+        boolean same() {
+            return sides.values().stream().allMatch(Side::same);
         }
     }
 
-    private record Decided(RecordedLog log, Throughput.Speed speed, TopicSizes.Size events, boolean same) {}
+    /**
+     * A controller.
+     *
+     * @param log the last of the logs that were replayed
+     * @param speed of deciding it
+     * @param events what the events after the warm-up take in their topic
+     * @param append processor time of appending them, as their agents do
+     * @param restores how often it was started without its state, after all events
+     * @param restoreNanos how long that took until it ran, all together
+     * @param restore processor time of that
+     * @param same whether it decided what was decided before
+     */
+    record Side(
+            RecordedLog log, Throughput.Speed speed, TopicSizes.Size events, CpuTimes append, int restores, long restoreNanos, CpuTimes restore,
+            boolean same) {
+        Side plus(Side later) {
+            return new Side(
+                    later.log, speed.plus(later.speed), events.plus(later.events), append.plus(later.append), restores + later.restores,
+                    restoreNanos + later.restoreNanos, restore.plus(later.restore), same && later.same);
+        }
+
+        /** Requests among the events that were timed. */
+        double requests() {
+            return log.requestsIn(speed.records());
+        }
+    }
 
     Replay(Environment environment, LogSupply supply, Consumer<String> progress) {
         this.environment = environment;
-        this.commands = environment.config().commands().getFirst();
         this.supply = supply;
         this.progress = progress;
     }
@@ -73,67 +91,80 @@ final class Replay {
     /**
      * Measures all, each for so long at least, after a replay that is not measured, for the compiler.
      *
-     * @param observer sees when the time of the controller begins and ends
+     * @param observer sees when the time of the first controller begins and ends
      */
     Result run(double seconds, Throughput.Observer observer) throws InterruptedException {
         int first = Math.clamp((long) (seconds * REQUESTS_A_SECOND), LEAST_REQUESTS, WARM_UP_REQUESTS);
         Throughput.Sizer sizer = new Throughput.Sizer(first, environment.config().tuning().commitIntervalMs());
-        progress.accept("  recorded events: Tierlog, warming up");
-        Decided last = decided(sizer.next(), Throughput.Observer.NONE);
-        learn(sizer, last, seconds);
-        progress.accept("  recorded events: " + supply.name());
-        Copies copies = new Copies(last.log());
-        progress.accept("  recorded events: empty pass-through, warming up");
+        List<String> compressions = environment.config().recorded().compressions();
+        progress.accept("  recorded events: " + supply.name() + ", warming up");
+        Side warm = decided(compressions.getFirst(), sizer.next(), Throughput.Observer.NONE);
+        learn(sizer, warm, seconds);
+        Copies copies = new Copies(warm.log());
         copies.passed(Math.min(WARM_UP_S, seconds));
-        Throughput.Speed tierlog = Throughput.Speed.NOTHING;
+        Map<String, Side> sides = new LinkedHashMap<>();
         Throughput.Speed passThrough = Throughput.Speed.NOTHING;
-        boolean same = last.same();
-        // In turn, half of the time each, so that other work on the machine slows both alike.
-        for (int attempt = 1; tierlog.seconds() < seconds || passThrough.seconds() < seconds; attempt++) {
+        // In turn, half of the time each, so that other work on the machine slows all alike.
+        for (int attempt = 1; passThrough.seconds() < seconds || !isLongEnough(sides, seconds); attempt++) {
             Throughput.Sizer.checkAttempt(attempt, "the replay");
             double until = Math.min(seconds, attempt * seconds / 2);
             if (passThrough.seconds() < until) {
                 progress.accept("  recorded events: empty pass-through");
                 passThrough = passThrough.plus(copies.passed(until - passThrough.seconds()));
             }
-            if (tierlog.seconds() < until) {
-                progress.accept("  recorded events: Tierlog");
-                last = decided(sizer.next(), observer);
-                tierlog = tierlog.plus(last.speed());
-                same &= last.same();
-                learn(sizer, last, Math.max(until - tierlog.seconds(), seconds / 2));
+            for (String compression : compressions) {
+                Side before = sides.get(compression);
+                if (before == null || before.speed().seconds() < until) {
+                    progress.accept("  recorded events: Tierlog, compression " + compression);
+                    Side side = decided(compression, sizer.next(), compression.equals(compressions.getFirst()) ? observer : Throughput.Observer.NONE);
+                    sides.merge(compression, side, Side::plus);
+                    learn(sizer, side, seconds / 2);
+                }
             }
         }
         progress.accept("  recorded events: the controller's topics and no work, bare relay");
-        Throughput.Speed idle = copies.idle(seconds);
-        Throughput.Speed relay = copies.relayed(seconds);
-        return new Result(supply.name(), last.log(), tierlog, passThrough, idle, relay, last.events(), same);
+        return new Result(supply.name(), sides, passThrough, copies.idle(seconds), copies.relayed(seconds));
     }
 
-    private static void learn(Throughput.Sizer sizer, Decided decided, double lackingS) {
-        Throughput.Speed speed = decided.speed();
-        double requests = decided.log().requestsIn(speed.records());
-        sizer.learn(
-                new Throughput.Speed((long) requests, speed.nanos(), speed.cpu(), speed.written()), lackingS, MOST_REQUESTS);
+    private static boolean isLongEnough(Map<String, Side> sides, double seconds) {
+        return !sides.isEmpty() && sides.values().stream().allMatch(side -> side.speed().seconds() >= seconds);
     }
 
-    /** Writes a log with so many requests, and lets a new controller decide it. */
-    private Decided decided(int requests, Throughput.Observer observer) throws InterruptedException {
+    private static void learn(Throughput.Sizer sizer, Side side, double lackingS) {
+        Throughput.Speed speed = side.speed();
+        sizer.learn(new Throughput.Speed((long) side.requests(), speed.nanos(), speed.cpu(), speed.written()), lackingS, MOST_REQUESTS);
+    }
+
+    /** Writes a log with so many requests, and lets a new controller decide it, and restore its state. */
+    private Side decided(String compression, int requests, Throughput.Observer observer) throws InterruptedException {
         RecordedLog log = supply.log(requests);
-        String name = "recorded-" + ++logs;
-        Controller controller = new Controller(environment, commands, name, 1, log.partitions());
+        KafkaAccess access = environment.access().withCompression(compression);
+        Controller controller = Controller.replaying(environment, access, "recorded-" + ++logs, log.partitions());
         Topics topics = controller.topics();
         Backlog backlog = new Backlog(environment, controller.group(), topics.events(), log.partitions());
         backlog.awaitLeaders();
-        append(topics.events(), log.records().subList(0, log.warmUp()), log.warmUp(), true);
-        TopicSizes before = TopicSizes.of(environment.admin(), topics.events());
-        List<RecordedLog.Entry> measured = log.records().subList(log.warmUp(), log.records().size());
-        append(topics.events(), measured, measured.size(), true);
-        TopicSizes.Size events = TopicSizes.of(environment.admin(), topics.events()).minus(before).total();
+        TopicSizes.Size events;
+        CpuTimes append;
+        try (Outbox agents = new Outbox(access, environment.codec())) {
+            append(agents, topics.events(), log.records().subList(0, log.warmUp()), log.warmUp(), true);
+            TopicSizes before = TopicSizes.of(environment.admin(), topics.events());
+            CpuTimes begin = CpuTimes.now("", environment);
+            List<RecordedLog.Entry> measured = log.records().subList(log.warmUp(), log.records().size());
+            append(agents, topics.events(), measured, measured.size(), true);
+            append = CpuTimes.now("", environment).minus(begin);
+            events = TopicSizes.of(environment.admin(), topics.events()).minus(before).total();
+        }
         Throughput.Stretch stretch = new Throughput.Stretch(log.warmUp(), 0, topics.prefix(), observer);
         Throughput.Loaded loaded = new Throughput.Loaded(controller.group(), backlog, controller::start, () -> {});
         Throughput.Speed speed = Throughput.measure(environment, loaded, stretch);
-        return new Decided(log, speed, events, decisions(topics, log).equals(log.decisions()));
+        boolean same = decisions(topics, log).equals(log.decisions());
+        CpuTimes begin = CpuTimes.now("", environment);
+        long beginNanos = System.nanoTime();
+        try (Application restored = controller.startWithoutState()) {
+            restored.awaitRunning(Application.START);
+            long nanos = System.nanoTime() - beginNanos;
+            return new Side(log, speed, events, append, 1, nanos, CpuTimes.now("", environment).minus(begin), same);
+        }
     }
 
     /** What the events led to, without what ticks of this controller led to afterwards. */
@@ -158,8 +189,7 @@ final class Replay {
     }
 
     /** Appends so many records, again from the first when all are there; in the batches of their agents when {@code batched}. */
-    private void append(String topic, List<RecordedLog.Entry> records, int count, boolean batched) {
-        Outbox outbox = environment.outbox();
+    private static void append(Outbox outbox, String topic, List<RecordedLog.Entry> records, int count, boolean batched) {
         Map<Integer, Long> waiting = new HashMap<>();
         for (int index = 0; index < count; index++) {
             RecordedLog.Entry record = records.get(index % records.size());
@@ -195,7 +225,7 @@ final class Replay {
             Backlog backlog = new Backlog(environment, forwarding.group(), from, log.partitions());
             for (int attempt = 1; sum.seconds() < seconds; attempt++) {
                 Throughput.Sizer.checkAttempt(attempt, "the empty pass-through");
-                append(from, measured, sizer.next(), false);
+                append(environment.outbox(), from, measured, sizer.next(), false);
                 Throughput.Speed speed = measure(forwarding.group(), backlog, forwarding::start, Throughput.Stretch.ALL);
                 sum = sum.plus(speed);
                 sizer.learn(speed, Math.max(seconds - sum.seconds(), seconds / 2), MOST_COPIES);
@@ -205,7 +235,7 @@ final class Replay {
 
         /** Over what the pass-through has had, at most so long. */
         Throughput.Speed idle(double seconds) throws InterruptedException {
-            PassThrough idle = PassThrough.idle(environment, "idle", from, environment.log("idle", log.partitions()));
+            PassThrough idle = PassThrough.idle(environment, "idle", from, environment.log("idle", log.partitions()), log.partitions());
             return measure(idle.group(), new Backlog(environment, idle.group(), from, log.partitions()), idle::start, atMost(seconds));
         }
 

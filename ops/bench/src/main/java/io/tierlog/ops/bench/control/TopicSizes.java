@@ -46,8 +46,8 @@ record TopicSizes(Map<String, Size> byTopic) {
             Map<String, Size> sizes = new TreeMap<>();
             bytes.forEach((partition, size) -> {
                 ListOffsetsResultInfo end = ends.get(partition);
-                sizes.merge(
-                        partition.topic().substring(Math.min(partition.topic().length(), log.length() + 1)), new Size(end == null ? 0 : end.offset(), size), Size::plus);
+                String name = partition.topic().substring(Math.min(partition.topic().length(), log.length() + 1));
+                sizes.merge(name, new Size(end == null ? 0 : end.offset(), size), Size::plus);
             });
             return new TopicSizes(sizes);
         } catch (ExecutionException failure) {
