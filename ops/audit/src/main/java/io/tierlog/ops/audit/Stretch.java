@@ -29,8 +29,13 @@ public record Stretch(Optional<Moment> from, Optional<Moment> to) {
      * @throws AuditException when a moment is of no partition, or the two are of different ones
      */
     public Stretch in(int partitions) {
-        Optional<Moment> first = from.map(moment -> moment.in(partitions, OptionalInt.empty()));
-        OptionalInt one = first.map(Moment::onePartition).orElse(OptionalInt.empty());
+        return in(partitions, OptionalInt.empty());
+    }
+
+    /** As the other, for a question about one partition only. */
+    public Stretch in(int partitions, OptionalInt only) {
+        Optional<Moment> first = from.map(moment -> moment.in(partitions, only));
+        OptionalInt one = first.map(Moment::onePartition).filter(OptionalInt::isPresent).orElse(only);
         return new Stretch(first, to.map(moment -> moment.in(partitions, one)));
     }
 

@@ -154,6 +154,7 @@ class AskTheLogTest {
         JsonNode tenant = json("tenant", "tenant-0");
         assertTrue(tenant.path("records").valueStream().anyMatch(record -> record.path("type").asText().equals("BlocksPlaced")), "no placement");
 
+        assertTrue(json("node", "node-1", "--all", "--from", "5").path("records").size() > 100, "an offset of the node's partition");
         Answer unknown = run("audit", "node", "node1", "--log", data.toString());
         assertEquals(1, unknown.exitCode(), unknown.toString());
         assertTrue(unknown.err().contains("the log has node-1"), unknown.err());

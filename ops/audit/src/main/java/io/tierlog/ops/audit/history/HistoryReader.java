@@ -2,6 +2,7 @@
 package io.tierlog.ops.audit.history;
 
 import io.tierlog.events.Codec;
+import io.tierlog.events.Partitions;
 import io.tierlog.events.Topics;
 import io.tierlog.ops.audit.AuditException;
 import io.tierlog.ops.audit.LogSource;
@@ -10,6 +11,7 @@ import io.tierlog.ops.audit.Stretch;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -46,9 +48,11 @@ public final class HistoryReader {
      */
     public History read(Subject subject, Stretch stretch) throws InterruptedException {
         int partitions = source.partitions(topics.decisions());
-        Stretch part = stretch.in(partitions);
+        // The records of a node are in one partition.
+        OptionalInt only = subject instanceof Subject.Node node ? OptionalInt.of(Partitions.of(node.aggregate(), partitions)) : OptionalInt.empty();
+        Stretch part = stretch.in(partitions, only);
         List<Callable<PartitionHistory.Result>> jobs = new ArrayList<>();
-        for (int p : part.chosen(partitions)) {
+        for (int p : only.isPresent() ? List.of(only.getAsInt()) : part.chosen(partitions)) {
             PartitionHistory.Job job = new PartitionHistory.Job(source, topics, codec, p, subject, part, progress);
             jobs.add(() -> new PartitionHistory(job).run());
         }
