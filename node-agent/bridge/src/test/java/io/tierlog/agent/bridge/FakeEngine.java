@@ -44,9 +44,11 @@ final class FakeEngine implements AutoCloseable {
      *
      * @param replayPort 0 for none
      * @param topicInReplay whether answers carry the topic
+     * @param connects whether it connects to the bridge
      * @param lostIn a batch in so many does not reach the bridge; 0 for none
      */
-    record Settings(Batches.Form form, int port, int replayPort, boolean topicInReplay, int rank, String topic, int lostIn, long seed) {}
+    record Settings(Batches.Form form, int port, int replayPort, boolean topicInReplay, int rank, String topic, int lostIn, long seed,
+            boolean connects) {}
 
     @SuppressWarnings("ArrayRecordComponent") // Never compared.
     private record Batch(long seq, byte[] payload) {}
@@ -72,7 +74,11 @@ final class FakeEngine implements AutoCloseable {
 
     private void run(CountDownLatch bound) {
         ZMQ.Socket pub = context.createSocket(SocketType.PUB);
-        pub.bind("tcp://127.0.0.1:" + settings.port());
+        if (settings.connects()) {
+            pub.connect("tcp://127.0.0.1:" + settings.port());
+        } else {
+            pub.bind("tcp://127.0.0.1:" + settings.port());
+        }
         ZMQ.Socket router = context.createSocket(SocketType.ROUTER);
         if (settings.replayPort() > 0) {
             router.bind("tcp://127.0.0.1:" + settings.replayPort());

@@ -50,6 +50,7 @@ public final class BatchDecoder {
         private boolean sawEvents;
         private OptionalInt rank = OptionalInt.empty();
         private String epoch = "";
+        private boolean countsFromOne;
         private int unknownEvents;
         private int unknownFields;
 
@@ -57,7 +58,7 @@ public final class BatchDecoder {
             if (!sawEvents) {
                 throw new MalformedPayloadException("a batch has a list of events");
             }
-            return new Decoded.Batch(events, rank, epoch, unknownEvents, unknownFields);
+            return new Decoded.Batch(events, rank, epoch, countsFromOne, unknownEvents, unknownFields);
         }
 
         /** The elements are: time, events, rank, epoch, and a record that is not for us. */
@@ -146,6 +147,8 @@ public final class BatchDecoder {
         private void event(PayloadReader reader, boolean wrapped) throws IOException {
             EventFields fields = EventFields.read(reader);
             unknownFields += fields.unknownFields();
+            // Storage publishers of llm-d, and Mooncake's master.
+            countsFromOne |= wrapped || fields.hasSequenceHashes();
             if (fields.isKnown()) {
                 events.addAll(fields.events(wrapped));
             } else {

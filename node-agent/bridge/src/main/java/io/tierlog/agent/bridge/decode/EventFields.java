@@ -45,6 +45,10 @@ final class EventFields {
         return fields;
     }
 
+    boolean hasSequenceHashes() {
+        return sequenceHashes != null;
+    }
+
     int unknownFields() {
         return unknown;
     }

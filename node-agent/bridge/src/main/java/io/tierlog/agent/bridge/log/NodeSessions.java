@@ -39,6 +39,12 @@ public final class NodeSessions {
         return Optional.of(session);
     }
 
+    /** Whether a publisher speaks for the node with that name. */
+    public boolean isTaken(String node) {
+        NodeSession known = byAggregate.get("node/" + node);
+        return known != null && !known.isOut();
+    }
+
     /** Whether an aggregate is one of these nodes. */
     public boolean contains(String aggregate) {
         return byAggregate.containsKey(aggregate);

@@ -132,7 +132,12 @@ final class Lane implements PublisherOutput, AutoCloseable {
         String model = !spec.model().isEmpty() ? spec.model() : named.model().isEmpty() ? DEFAULT_MODEL : named.model();
         NamespaceRule.Source source = new NamespaceRule.Source(model, spec.engine());
         BlockBook book = new BlockBook(parts.rules().books(spec.counting()), source, named.shared(), parts.counts());
-        String node = InstanceName.node(instance(named), rank.orElse(spec.rank()));
+        int number = rank.orElse(spec.rank());
+        String node = InstanceName.node(instance(named), number);
+        if (parts.sessions().isTaken(node)) {
+            node = InstanceName.node(instance(named) + "-" + address(), number);
+        }
+        String name = node;
         Map<String, String> configuration = Map.of("events", spec.endpoint(), "model", model, "engine", spec.engine(), "topic", topic);
         Optional<NodeSession> session = parts.sessions().open(node, configuration, new NodeSession.Content() {
             @Override
@@ -148,7 +153,7 @@ final class Lane implements PublisherOutput, AutoCloseable {
         session.ifPresentOrElse(each -> sessions.put(topic, each), () -> {
             parts.counts().add(BridgeCounter.OVER_LIMIT, 1);
             LOG.error("{}: another source speaks for node {} already, or there are too many nodes: give this one a name= of its own",
-                    spec.endpoint(), node);
+                    spec.endpoint(), name);
         });
         return book;
     }
@@ -158,7 +163,11 @@ final class Lane implements PublisherOutput, AutoCloseable {
         if (!spec.name().isEmpty()) {
             return sessions.isEmpty() || named.name().isEmpty() ? spec.name() : spec.name() + "-" + named.name();
         }
-        return named.name().isEmpty() ? spec.endpoint().replaceFirst("^[a-z]+://", "") : named.name();
+        return named.name().isEmpty() ? address() : named.name();
+    }
+
+    private String address() {
+        return spec.endpoint().replaceFirst("^[a-z]+://", "");
     }
 
     @Override

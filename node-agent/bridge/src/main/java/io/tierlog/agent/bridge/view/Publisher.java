@@ -130,6 +130,9 @@ public final class Publisher {
         if (isOfAnotherProcess(frame)) {
             restart(nowMs);
         }
+        if (last < 0 && frame.seq() == 1 && frame.content() instanceof Decoded.Batch batch && batch.countsFromOne()) {
+            last = 0;
+        }
         if (mode == Mode.CATCHING_UP) {
             if (isRepeat(frame)) {
                 counts.add(BridgeCounter.REPEATS, 1);

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.agent.bridge.Batches;
+import io.tierlog.agent.bridge.Fixtures;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -180,6 +181,15 @@ class PublisherTest {
         assertEquals(devices(2, 3), r.present);
         assertEquals(1, r.counts.of(BridgeCounter.RESTARTS));
         assertEquals(0, r.counts.of(BridgeCounter.LOST_BATCHES));
+    }
+
+    @Test
+    void aPublisherOfStorageCountsFromOne() {
+        for (String fixture : List.of("J_llmd_storage_bin_events", "G_mooncake_stored", "B_vllm_array_stored")) {
+            FakeRing r = new FakeRing(WITHOUT_REPLAY, 10);
+            r.publish(1, Fixtures.payload(fixture), true);
+            assertEquals(fixture.startsWith("B") ? List.of("unknown 0..0") : List.of(), r.views, fixture);
+        }
     }
 
     @Test
