@@ -29,6 +29,9 @@ public final class RocksDbSettings implements RocksDBConfigSetter {
     private static final int BLOCK_BYTES = 16 * 1024;
     private static final long WRITE_BUFFER_BYTES = 16L << 20;
     private static final double BLOOM_BITS_PER_KEY = 10;
+
+    /** Part of a write buffer that a filter of its keys gets: most reads are of blocks that are new on their tier, so there is no row. */
+    private static final double BLOOM_OF_WRITE_BUFFER = 0.1;
     private static final Object LOCK = new Object();
 
     private static @Nullable Shared shared;
@@ -63,6 +66,8 @@ public final class RocksDbSettings implements RocksDBConfigSetter {
         table.setCacheIndexAndFilterBlocksWithHighPriority(true);
         table.setPinTopLevelIndexAndFilter(true);
         table.setFilterPolicy(new BloomFilter(BLOOM_BITS_PER_KEY));
+        options.setMemtablePrefixBloomSizeRatio(BLOOM_OF_WRITE_BUFFER);
+        options.setMemtableWholeKeyFiltering(true);
         options.setWriteBufferManager(common.writeBuffers());
         options.setStatistics(common.statistics());
         options.setWriteBufferSize(WRITE_BUFFER_BYTES);
