@@ -53,7 +53,7 @@ class JsonBodyTest {
                 body -> body.names("list", 1_000_000, "[a-z]+", "small letters"),
                 body -> body.objects("list", 1_000_000));
         for (Consumer<JsonBody> reader : readers) {
-            Problem refused = refused(full("-1"), reader);
+            Problem refused = refused(full("-1.5"), reader);
             assertEquals(first(100, "list[", "]"), named(refused));
             assertTrue(refused.detail().endsWith(", and at least 99 more"), refused.detail());
             assertTrue(refused.toJson().toString().length() < 20_000, () -> refused.toJson().toString().length() + " characters of answer");
