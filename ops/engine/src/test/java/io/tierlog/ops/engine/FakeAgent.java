@@ -304,7 +304,8 @@ final class FakeAgent extends EngineServiceGrpc.EngineServiceImplBase implements
         Map<Integer, Sealed> pages = sealed.getOrDefault(oldest.getKey(), Map.of());
         pages.forEach((page, promise) -> {
             byte[] content = read(page);
-            if (Arrays.hashCode(content) != promise.hash) {
+            // An engine that leaves an agent that hangs takes its pages back, and a Finish of before may come late.
+            if (Arrays.hashCode(content) != promise.hash && answer != Answer.HANGING) {
                 wrongs.add("page " + page + " of " + oldest.getKey() + " changed before it was released");
             }
             host.put(promise.block, content);
