@@ -2,7 +2,9 @@
 package io.tierlog.controller.streams;
 
 import io.tierlog.events.Causes;
+import io.tierlog.schemas.Envelope;
 import java.nio.file.Path;
+import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 
 /** Why a controller did not start, other than errors of the log itself. Each message names the remedy. */
@@ -92,9 +94,10 @@ public abstract sealed class ControllerException extends RuntimeException {
     public static final class EventsLost extends ControllerException {
         private static final long serialVersionUID = 1L;
 
-        EventsLost(String decision, String event, String found) {
-            super("decision " + decision + " answers event " + event + ", and " + found + ": events were lost, or their topic was made again."
-                    + " Nothing was decided. Restore the topic from a backup, or begin a new log with another --topic-prefix", null);
+        EventsLost(Envelope decision, TopicPartition decisions, TopicPartition events, String found) {
+            super("a decision of " + decisions + " answers event " + decision.cause() + " of " + events + ", and " + found
+                    + ": events were lost, or their topic was made again. Nothing was decided. Restore the topic from a backup, or begin a new log"
+                    + " with another --topic-prefix", null);
         }
     }
 

@@ -15,13 +15,15 @@ import io.tierlog.schemas.AppliedInput;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.PartitionOpened;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.ArrayDeque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
@@ -50,6 +52,7 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
     private static final Duration POLL = Duration.ofMillis(100);
     private static final long AGAIN_MS = 200;
     private static final int FIRST_STEP = 64;
+    private static final int MOST_COMPARED = FIRST_STEP * FIRST_STEP * FIRST_STEP;
     private static final long NONE = -1;
 
     /** A transaction that is still open by then is not the one that the state ends with. */
@@ -152,8 +155,11 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
                 RecordStamp inState = state.last(SequenceStamper.Kind.DECISION, aggregate);
                 RecordStamp inLog = fact == null ? RecordStamp.NONE : stamp(fact, tail.getLast());
                 if (inLog.equals(inState)) {
-                    requireEvents(consumer, new TopicPartition(topics.events(), partition), tail);
-                    return fact == null ? NONE : decidedEvent(fact);
+                    if (fact == null) {
+                        return NONE;
+                    }
+                    requireEvents(consumer, place, fact);
+                    return decidedEvent(fact);
                 }
                 if (inLog.sequence() >= inState.sequence() || !mayBeLate(consumer, place, System.nanoTime() - startNs)) {
                     throw new ControllerException.StateLost(place.toString(), aggregate, inLog.sequence(), inState.sequence(), applicationId);
@@ -164,29 +170,57 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
         }
     }
 
-    /** The events that these decisions answer: by their offsets, and the last one of an agent by its checksum. Trimmed events are not compared. */
-    private void requireEvents(KafkaConsumer<byte[], byte[]> consumer, TopicPartition events, List<ConsumerRecord<byte[], byte[]>> decisions) {
+    /**
+     * The event that the last decision answers is there; and where the last decisions keep the checksum of an event of an agent, it is that event.
+     * Trimmed events are not compared.
+     */
+    private void requireEvents(KafkaConsumer<byte[], byte[]> consumer, TopicPartition decisions, Fact last) {
+        TopicPartition events = new TopicPartition(topics.events(), decisions.partition());
+        Optional<Fact> checked = lastWithChecksum(consumer, decisions);
         consumer.assign(List.of(events));
         long begin = consumer.beginningOffsets(List.of(events)).getOrDefault(events, 0L);
         long end = end(consumer, events);
-        for (ConsumerRecord<byte[], byte[]> decision : decisions.reversed()) {
-            Fact fact = read(decision);
-            long offset = decidedEvent(fact);
-            String what = new TopicPartition(decision.topic(), decision.partition()) + "@" + decision.offset();
-            if (offset >= end) {
-                throw new ControllerException.EventsLost(what, events + "@" + offset, "it ends at " + end);
-            }
-            AppliedInput taken = fact.envelope().taken();
-            if (offset >= begin && taken != null && taken.crc32c() != 0) {
-                consumer.seek(events, offset);
-                boolean same = records(consumer, events, offset + 1).stream()
-                        .anyMatch(event -> event.offset() == offset && RecordStamp.crc32cOfFramed(event.value()) == taken.crc32c());
-                if (!same) {
-                    throw new ControllerException.EventsLost(what, events + "@" + offset, "it has another record there");
-                }
-                return;
-            }
+        if (decidedEvent(last) >= end) {
+            throw new ControllerException.EventsLost(last.envelope(), decisions, events, "it ends at " + end);
         }
+        checked.filter(fact -> decidedEvent(fact) >= begin).ifPresent(fact -> {
+            long offset = decidedEvent(fact);
+            consumer.seek(events, offset);
+            boolean same = records(consumer, events, offset + 1).stream()
+                    .anyMatch(event -> event.offset() == offset && RecordStamp.crc32cOfFramed(event.value()) == checksum(fact));
+            if (!same) {
+                throw new ControllerException.EventsLost(fact.envelope(), decisions, events, "it has another record there");
+            }
+        });
+    }
+
+    /** The last decision that keeps the checksum of its event, among the last {@value #MOST_COMPARED} offsets; nothing when no agent has sent any. */
+    private Optional<Fact> lastWithChecksum(KafkaConsumer<byte[], byte[]> consumer, TopicPartition decisions) {
+        long begin = consumer.beginningOffsets(List.of(decisions)).getOrDefault(decisions, 0L);
+        long to = end(consumer, decisions);
+        for (long step = FIRST_STEP; to > begin && step <= MOST_COMPARED; step *= FIRST_STEP) {
+            long from = Math.max(begin, to - step);
+            consumer.seek(decisions, from);
+            ArrayDeque<Fact> found = new ArrayDeque<>(1);
+            read(consumer, decisions, to, record -> {
+                Fact fact = read(record);
+                if (checksum(fact) != 0) {
+                    found.clear();
+                    found.add(fact);
+                }
+            });
+            if (!found.isEmpty()) {
+                return Optional.of(found.getLast());
+            }
+            to = from;
+        }
+        return Optional.empty();
+    }
+
+    /** The checksum of its event that a decision keeps; 0 for none. */
+    private static int checksum(Fact fact) {
+        AppliedInput taken = fact.envelope().taken();
+        return taken == null ? 0 : taken.crc32c();
     }
 
     /** Offset of the event that a decision answers, in the events of the same partition. */
@@ -224,20 +258,31 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
 
     /** The last committed records from the consumer's position to {@code end}, {@value #FIRST_STEP} at most. */
     private List<ConsumerRecord<byte[], byte[]>> records(KafkaConsumer<byte[], byte[]> consumer, TopicPartition place, long end) {
-        long deadlineNs = System.nanoTime() + access.timeout().toNanos();
-        List<ConsumerRecord<byte[], byte[]>> found = new ArrayList<>();
-        while (consumer.position(place) < end) {
-            if (System.nanoTime() > deadlineNs) {
-                throw new TimeoutException(place + " was not read up to offset " + end + " within " + access.timeout());
+        ArrayDeque<ConsumerRecord<byte[], byte[]>> found = new ArrayDeque<>();
+        read(consumer, place, end, record -> {
+            if (found.size() == FIRST_STEP) {
+                found.removeFirst();
             }
+            found.add(record);
+        });
+        return List.copyOf(found);
+    }
+
+    /** Reads committed records from the consumer's position to {@code end}. */
+    private void read(KafkaConsumer<byte[], byte[]> consumer, TopicPartition place, long end, Consumer<ConsumerRecord<byte[], byte[]>> action) {
+        long deadlineNs = System.nanoTime() + access.timeout().toNanos();
+        for (long position = consumer.position(place); position < end; position = consumer.position(place)) {
             for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
                 if (record.offset() < end) {
-                    found.add(record);
+                    action.accept(record);
                 }
             }
-            found.subList(0, Math.max(0, found.size() - FIRST_STEP)).clear();
+            if (consumer.position(place) > position) {
+                deadlineNs = System.nanoTime() + access.timeout().toNanos();
+            } else if (System.nanoTime() > deadlineNs) {
+                throw new TimeoutException(place + " was not read from offset " + position + " on within " + access.timeout());
+            }
         }
-        return found;
     }
 
     private static long end(KafkaConsumer<byte[], byte[]> consumer, TopicPartition place) {

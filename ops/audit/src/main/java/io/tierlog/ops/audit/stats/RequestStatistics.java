@@ -7,6 +7,7 @@ import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.GroupPolicy;
 import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.OperationState;
 import io.tierlog.schemas.RequestReason;
 import io.tierlog.schemas.RequestState;
 import io.tierlog.schemas.Tier;
@@ -14,6 +15,7 @@ import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.command.ResumeRequest;
 import io.tierlog.schemas.decision.Fact;
+import io.tierlog.schemas.decision.OperationEnded;
 import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.decision.RequestAdmitted;
 import io.tierlog.schemas.decision.RequestTransitioned;
@@ -103,14 +105,18 @@ final class RequestStatistics {
         private long missed;
         private boolean ended;
 
+        private int fetches;
+
+        /** An engine may have loaded what came first and have ended the request before the rest of its fetch came. */
         private boolean isOver() {
-            return ended && (!waits || commandMs >= 0);
+            return ended && (!waits || commandMs >= 0) && fetches == 0;
         }
     }
 
     /** A fetch of which either the attempt or the end is not read yet. */
     private static final class Fetch {
         private @Nullable Attempt attempt;
+        private @Nullable Live waiting;
         private List<BlockResult> results = List.of();
         private long endedMs = -1;
     }
@@ -140,8 +146,8 @@ final class RequestStatistics {
         switch (command) {
             case PrefetchBlocks c -> {
                 Attempt attempt = new Attempt(node, c.request(), c.attempt());
-                fetchOf(c.operation(), attempt);
                 commanded(attempt, atMs);
+                fetchOf(c.operation(), attempt);
             }
             case ResumeRequest c -> {
                 Attempt attempt = new Attempt(node, c.request(), c.attempt());
@@ -158,6 +164,7 @@ final class RequestStatistics {
         switch (fact) {
             case OperationIssued f when f.kind() == OperationKind.PREFETCH && f.request() != null ->
                 fetchOf(f.operation(), new Attempt(node, f.request(), f.attempt()));
+            case OperationEnded f when f.state() == OperationState.FENCED -> abandoned(fetches.remove(f.operation()));
             case RequestAdmitted _ -> states.merge(RequestState.SUBMITTED, 1L, Long::sum);
             case RequestTransitioned f -> transitioned(new Attempt(node, f.request(), f.attempt()), f);
             default -> {}
@@ -201,6 +208,11 @@ final class RequestStatistics {
 
     private void fetchOf(String operation, Attempt attempt) {
         Fetch fetch = fetches.computeIfAbsent(operation, o -> new Fetch());
+        Live known = live.get(attempt);
+        if (known != null && fetch.waiting == null) {
+            fetch.waiting = known;
+            known.fetches++;
+        }
         fetch.attempt = attempt;
         joined(operation, fetch);
     }
@@ -217,13 +229,24 @@ final class RequestStatistics {
             return;
         }
         fetches.remove(operation);
-        Live attempt = live.get(fetch.attempt);
+        Live attempt = fetch.waiting == null ? live.get(fetch.attempt) : fetch.waiting;
         if (attempt != null) {
+            attempt.fetches -= fetch.waiting == null ? 0 : 1;
             fetch.results.stream()
                     .filter(block -> block.status() == BlockStatus.ARRIVED)
                     .forEach(block -> attempt.fetched.put(block.block().index(), block.source()));
             ready(attempt, fetch.endedMs);
             count(attempt); // it may have loaded what arrived before the fetch ended, or its command is read after the events
+            if (attempt.isOver()) {
+                live.remove(fetch.attempt, attempt);
+            }
+        }
+    }
+
+    /** The node is lost, and with it the end of its fetch. */
+    private static void abandoned(@Nullable Fetch fetch) {
+        if (fetch != null && fetch.waiting != null) {
+            fetch.waiting.fetches--;
         }
     }
 

@@ -163,6 +163,20 @@ class LogStatisticsTest {
         assertEquals(inOrder.statistics.summary(100).requests(), joined);
     }
 
+    /** The wait ran out, the engine loaded what was there and ended the request; the rest of the fetch came later. */
+    @Test
+    void aFetchThatEndsAfterItsRequestNamesTheTiersAllTheSame() {
+        submit("r", M, false, 10);
+        prefetchCommand("r", "op", 13);
+        loaded("r", 1, 6);
+        prefilled("r", 1, 5, 5);
+        went("r", RequestState.PREFETCHING, RequestState.PREFILLING, RequestReason.WAIT_EXPIRED);
+        went("r", RequestState.PREFILLING, RequestState.FINISHED, RequestReason.COMPLETED);
+        fetched("op", 30);
+
+        assertEquals(new HitCounts(1, 1, 1, 2, 1, 1, 5), statistics.summary(100).requests().hits());
+    }
+
     /** Of two requests one is answered at once and one waits in vain: 5 ms until the command, which resumes it. 11 blocks each are computed. */
     @Test
     void requestsWithoutAFetchMissForTheirReason() {
