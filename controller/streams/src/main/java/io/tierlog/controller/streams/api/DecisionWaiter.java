@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams.api;
 
+import io.tierlog.controller.core.invariant.LogInvariants;
 import io.tierlog.events.Partitions;
 import io.tierlog.schemas.decision.Fact;
 import java.util.ArrayList;
@@ -55,21 +56,7 @@ final class DecisionWaiter implements AutoCloseable {
         if (fact.envelope().aggregate().equals(aggregate) && facts.size() < mostFacts) {
             facts.add(fact);
         }
-        String cause = fact.envelope().cause();
-        if (cause != null) {
-            decidedThrough = Math.max(decidedThrough, offsetOf(cause));
-        }
-    }
-
-    /** The offset in AGGREGATE@OFFSET; -1 when the text is another one. */
-    private static long offsetOf(String cause) {
-        int at = cause.lastIndexOf('@');
-        try {
-            return at < 0 ? -1 : Long.parseLong(cause.substring(at + 1));
-        } catch (NumberFormatException e) {
-            // The cause is a command, whose id continues after the offset.
-            return -1;
-        }
+        decidedThrough = Math.max(decidedThrough, LogInvariants.causeOffset(fact));
     }
 
     @Override

@@ -16,7 +16,7 @@ import org.apache.kafka.common.TopicPartition;
  * The progress of an application in a topic, by the offsets that it has committed. The broker reports them, so that watching costs the application
  * nothing. One thread at a time.
  */
-final class Backlog implements Progress {
+final class Backlog {
     private static final Duration PATIENCE = Duration.ofMinutes(2);
     private static final long LOOK_MS = 10;
 
@@ -36,32 +36,52 @@ final class Backlog implements Progress {
                 .collect(Collectors.toMap(number -> new TopicPartition(topic, number), _ -> OffsetSpec.latest()));
     }
 
-    /** Those that are committed as processed. */
-    @Override
-    public long done() throws InterruptedException {
-        try {
-            Map<TopicPartition, OffsetAndMetadata> offsets = environment
-                    .admin()
-                    .listConsumerGroupOffsets(group)
-                    .partitionsToOffsetAndMetadata()
-                    .get();
-            long sum = 0;
-            for (TopicPartition partition : partitions.keySet()) {
-                OffsetAndMetadata offset = offsets.get(partition);
-                sum += offset == null ? 0 : offset.offset();
+    /**
+     * The progress in the records that are there now. What is appended later is not counted, ticks for one: in a partition that is done they would
+     * stand for records that another partition still has.
+     */
+    Progress present() throws InterruptedException {
+        Map<TopicPartition, Long> ends = ends();
+        return new Progress() {
+            @Override
+            public long done() throws InterruptedException {
+                Map<TopicPartition, OffsetAndMetadata> offsets = committed();
+                long sum = 0;
+                for (Map.Entry<TopicPartition, Long> end : ends.entrySet()) {
+                    OffsetAndMetadata offset = offsets.get(end.getKey());
+                    sum += offset == null ? 0 : Math.min(offset.offset(), end.getValue());
+                }
+                return sum;
             }
-            return sum;
+
+            @Override
+            public long end() {
+                return sum(ends);
+            }
+        };
+    }
+
+    /** Records that are in the topic, all partitions together. */
+    long end() throws InterruptedException {
+        return sum(ends());
+    }
+
+    private static long sum(Map<TopicPartition, Long> ends) {
+        return ends.values().stream().mapToLong(Long::longValue).sum();
+    }
+
+    private Map<TopicPartition, OffsetAndMetadata> committed() throws InterruptedException {
+        try {
+            return environment.admin().listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata().get();
         } catch (ExecutionException failure) {
             throw unanswered(failure);
         }
     }
 
-    @Override
-    public long end() throws InterruptedException {
+    private Map<TopicPartition, Long> ends() throws InterruptedException {
         try {
-            return environment.admin().listOffsets(partitions).all().get().values().stream()
-                    .mapToLong(offset -> offset.offset())
-                    .sum();
+            return environment.admin().listOffsets(partitions).all().get().entrySet().stream()
+                    .collect(Collectors.toMap(Map.Entry::getKey, end -> end.getValue().offset()));
         } catch (ExecutionException failure) {
             throw unanswered(failure);
         }
@@ -76,21 +96,21 @@ final class Backlog implements Progress {
     void awaitNone(Application application) throws InterruptedException {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (true) {
-            long end = end();
             // A controller appends ticks for ever: this waits for the records that were there before.
-            while (done() < end) {
-                pause(application, deadline);
+            Progress present = present();
+            while (present.done() < present.end()) {
+                pause(application, present, deadline);
             }
-            if (end() - end <= partitions.size()) {
+            if (end() - present.end() <= partitions.size()) {
                 return;
             }
         }
     }
 
-    private void pause(Application application, long deadlineNanos) throws InterruptedException {
+    private void pause(Application application, Progress present, long deadlineNanos) throws InterruptedException {
         application.check();
         if (System.nanoTime() > deadlineNanos) {
-            throw Progress.stuck("the group " + group, done(), end());
+            throw Progress.stuck("the group " + group, present.done(), present.end());
         }
         TimeUnit.MILLISECONDS.sleep(LOOK_MS);
     }

@@ -104,7 +104,7 @@ final class Bulk {
         load(submitters, first, requests, 0);
         long events = backlog.end() - before;
         try (Count<Event> out = new Count<>(to, Event.class)) {
-            Throughput.Loaded loaded = new Throughput.Loaded(app.group(), backlog, app::start, () -> {});
+            Throughput.Loaded loaded = new Throughput.Loaded(app.group(), backlog.present(), app::start, () -> {});
             Throughput.Speed speed = Throughput.measure(environment, loaded, Throughput.Stretch.ALL);
             return new Result(speed, events, out.byType());
         }
@@ -122,7 +122,7 @@ final class Bulk {
                 Count<Command> commands = new Count<>(controller.topics().commands(), Command.class)) {
             // Time passes in the log meanwhile: a node without heartbeats would count as lost.
             Throughput.Loaded loaded =
-                    new Throughput.Loaded(controller.group(), backlog, controller::start, controller.agents()::idle);
+                    new Throughput.Loaded(controller.group(), backlog.present(), controller::start, controller.agents()::idle);
             Throughput.Speed speed = Throughput.measure(environment, loaded, Throughput.Stretch.ALL);
             Map<String, Long> out = new TreeMap<>(decisions.byType());
             out.putAll(commands.byType());

@@ -17,14 +17,12 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 import java.util.stream.IntStream;
 
 /**
  * The log of a real run: the files of a stopped broker, or a cluster's. Held in memory, so that reading it is not measured. Immutable.
  *
- * <p>Partitions take turns, an event each. The first tenth is the warm-up.
+ * <p>Partitions take turns, an event each, up to the last that led to a decision. The first tenth is the warm-up.
  */
 final class ReadLog implements LogSupply {
     private static final int WARM_UP_PART = 10;
@@ -43,7 +41,9 @@ final class ReadLog implements LogSupply {
         Codec codec = new Codec(Schemas.bundled());
         try {
             int partitions = source.partitions(topics.events());
-            List<RecordedLog.Entry> records = events(source, topics.events(), partitions);
+            List<RecordedLog.Entry> all = events(source, topics.events(), partitions);
+            DecisionCount decisions = decisions(source, topics, codec.reader(Fact.class), RecordedLog.ends(partitions, all));
+            List<RecordedLog.Entry> records = decided(all, partitions, decisions);
             int warmUp = records.size() / WARM_UP_PART;
             MixCount mix = new MixCount();
             RecordReader<Event> reader = codec.reader(Event.class);
@@ -54,10 +54,9 @@ final class ReadLog implements LogSupply {
             }
             if (mix.mix().requests() == 0) {
                 throw BenchException.badInput(
-                        "the log " + name + " has no request to replay", "give the log of a run with requests, for example of demo --keep");
+                        "the log " + name + " has no decided request to replay", "give the log of a run with requests, for example of demo --keep");
             }
-            RecordReader<Fact> facts = codec.reader(Fact.class);
-            return new ReadLog(name, new RecordedLog(partitions, records, warmUp, mix.mix(), decisions(source, topics, facts, partitions)));
+            return new ReadLog(name, new RecordedLog(partitions, records, warmUp, mix.mix(), decisions.types()));
         } catch (AuditException unreadable) {
             throw BenchException.badInput(String.valueOf(unreadable.getMessage()), unreadable.hint()).causedBy(unreadable);
         }
@@ -94,18 +93,31 @@ final class ReadLog implements LogSupply {
         return records;
     }
 
-    private static Map<String, Long> decisions(LogSource source, Topics topics, RecordReader<Fact> reader, int partitions) {
-        Map<String, Long> types = new TreeMap<>();
-        for (int partition = 0; partition < partitions; partition++) {
+    /** Of the events that were read: those of a running controller were read before, so that there are decisions of later ones. */
+    private static DecisionCount decisions(LogSource source, Topics topics, RecordReader<Fact> reader, long[] ends) {
+        DecisionCount count = new DecisionCount(ends);
+        for (int partition = 0; partition < ends.length; partition++) {
             try (RecordCursor cursor = new RecordCursor(source, topics.decisions(), partition)) {
                 for (LogEntry.Data data = cursor.next(); data != null; data = cursor.next()) {
                     if (data.value() != null && reader.read(data.value()) instanceof Reading.Decoded<Fact> read) {
-                        types.merge(read.value().schema().getName(), 1L, Long::sum);
+                        count.add(partition, read.value());
                     }
                 }
             }
         }
-        return types;
+        return count;
+    }
+
+    /** Without the last events, if they led to nothing yet: a replay would decide them too. */
+    private static List<RecordedLog.Entry> decided(List<RecordedLog.Entry> records, int partitions, DecisionCount decisions) {
+        long[] offsets = new long[partitions];
+        List<RecordedLog.Entry> decided = new ArrayList<>(records.size());
+        for (RecordedLog.Entry record : records) {
+            if (offsets[record.partition()]++ < decisions.decided(record.partition())) {
+                decided.add(record);
+            }
+        }
+        return decided;
     }
 
     /** One partition: events of the same millisecond were sent together, or nearly so. */

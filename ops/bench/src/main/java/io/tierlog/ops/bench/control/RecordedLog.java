@@ -50,6 +50,17 @@ record RecordedLog(int partitions, List<Entry> records, int warmUp, Mix mix, Map
         }
     }
 
+    /** How many events each partition has. */
+    long[] ends() {
+        return ends(partitions, records);
+    }
+
+    static long[] ends(int partitions, List<Entry> records) {
+        long[] ends = new long[partitions];
+        records.forEach(record -> ends[record.partition()]++);
+        return ends;
+    }
+
     /** What is measured of so many records at its end, if the mix is the same all along. */
     double requestsIn(long measured) {
         return mix.total() == 0 ? 0 : measured * (double) mix.requests() / mix.total();

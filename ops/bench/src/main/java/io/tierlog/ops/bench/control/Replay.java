@@ -10,7 +10,6 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -155,7 +154,7 @@ final class Replay {
             events = TopicSizes.of(environment.admin(), topics.events()).minus(before).total();
         }
         Throughput.Stretch stretch = new Throughput.Stretch(log.warmUp(), 0, topics.prefix(), observer);
-        Throughput.Loaded loaded = new Throughput.Loaded(controller.group(), backlog, controller::start, () -> {});
+        Throughput.Loaded loaded = new Throughput.Loaded(controller.group(), backlog.present(), controller::start, () -> {});
         Throughput.Speed speed = Throughput.measure(environment, loaded, stretch);
         boolean same = decisions(topics, log).equals(log.decisions());
         CpuTimes begin = CpuTimes.now("", environment);
@@ -169,23 +168,16 @@ final class Replay {
 
     /** What the events led to, without what ticks of this controller led to afterwards. */
     private Map<String, Long> decisions(Topics topics, RecordedLog log) {
-        long[] ends = new long[log.partitions()];
-        log.records().forEach(record -> ends[record.partition()]++);
-        Map<String, Long> types = new TreeMap<>();
+        DecisionCount count = new DecisionCount(log.ends());
         LogReader.Source<Fact> source = new LogReader.Source<>(topics.decisions(), Fact.class, LogReader.Isolation.COMMITTED);
         try (LogReader<Fact> reader = new LogReader<>(environment.access(), environment.codec(), source)) {
             reader.readToEnd(entry -> {
-                if (entry.reading() instanceof Reading.Decoded<Fact> read && isCausedBefore(read.value(), ends[entry.partition()])) {
-                    types.merge(read.value().schema().getName(), 1L, Long::sum);
+                if (entry.reading() instanceof Reading.Decoded<Fact> read) {
+                    count.add(entry.partition(), read.value());
                 }
             });
         }
-        return types;
-    }
-
-    private static boolean isCausedBefore(Fact fact, long end) {
-        String cause = fact.envelope().cause();
-        return cause != null && Long.parseLong(cause, cause.lastIndexOf('@') + 1, cause.length(), 10) < end;
+        return count.types();
     }
 
     /** Appends so many records, again from the first when all are there; in the batches of their agents when {@code batched}. */
@@ -226,7 +218,7 @@ final class Replay {
             for (int attempt = 1; sum.seconds() < seconds; attempt++) {
                 Throughput.Sizer.checkAttempt(attempt, "the empty pass-through");
                 append(environment.outbox(), from, measured, sizer.next(), false);
-                Throughput.Speed speed = measure(forwarding.group(), backlog, forwarding::start, Throughput.Stretch.ALL);
+                Throughput.Speed speed = measure(forwarding.group(), backlog.present(), forwarding::start, Throughput.Stretch.ALL);
                 sum = sum.plus(speed);
                 sizer.learn(speed, Math.max(seconds - sum.seconds(), seconds / 2), MOST_COPIES);
             }
@@ -236,7 +228,8 @@ final class Replay {
         /** Over what the pass-through has had, at most so long. */
         Throughput.Speed idle(double seconds) throws InterruptedException {
             PassThrough idle = PassThrough.idle(environment, "idle", from, environment.log("idle", log.partitions()), log.partitions());
-            return measure(idle.group(), new Backlog(environment, idle.group(), from, log.partitions()), idle::start, atMost(seconds));
+            return measure(
+                    idle.group(), new Backlog(environment, idle.group(), from, log.partitions()).present(), idle::start, atMost(seconds));
         }
 
         Throughput.Speed relayed(double seconds) throws InterruptedException {

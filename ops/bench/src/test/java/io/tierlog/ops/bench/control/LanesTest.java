@@ -7,7 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -72,6 +76,44 @@ final class LanesTest {
         assertEquals(
                 Map.of("RequestSubmitted", requests, "RequestPrefilled", requests, "RequestFinished", requests), result.written());
         assertTrue(result.speed().seconds() >= 1, () -> result.speed().toString());
+    }
+
+    /** A partition that is done gets ticks while another one is not: they are no progress in what was there. */
+    @Test
+    void progressIsInTheRecordsThatWereThere() throws InterruptedException, ExecutionException {
+        String topic = environment.topic("backlog");
+        append(topic, 0);
+        append(topic, 1);
+        Progress present = new Backlog(environment, environment.named("backlog"), topic).present();
+
+        append(topic, 0);
+        committed(topic, 20, 0);
+
+        assertEquals(20, present.end());
+        assertEquals(10, present.done());
+        committed(topic, 20, 5);
+        assertEquals(15, present.done());
+        committed(topic, 20, 10);
+        assertEquals(20, present.done());
+    }
+
+    private static void append(String topic, int partition) {
+        for (int record = 0; record < 10; record++) {
+            environment.outbox().send(new ProducerRecord<>(topic, partition, new byte[] {1}, new byte[] {1}));
+        }
+        environment.outbox().flush();
+    }
+
+    private static void committed(String topic, long first, long second) throws InterruptedException, ExecutionException {
+        environment
+                .admin()
+                .alterConsumerGroupOffsets(
+                        environment.named("backlog"),
+                        Map.of(
+                                new TopicPartition(topic, 0), new OffsetAndMetadata(first),
+                                new TopicPartition(topic, 1), new OffsetAndMetadata(second)))
+                .all()
+                .get();
     }
 
     private static long take(int requests) {
