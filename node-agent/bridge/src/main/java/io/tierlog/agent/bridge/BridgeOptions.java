@@ -44,9 +44,9 @@ public final class BridgeOptions {
                 .number(ENGINE_TIMEOUT, 60, 1, DAY, "SECONDS", "Time after which an engine counts as gone when its connection is lost.")
                 .number(IDLE_TIMEOUT, 600, 1, DAY, "SECONDS", "The same for an engine that connects to this bridge and sends nothing.")
                 .number(HINT_TIMEOUT, 600, 1, DAY, "SECONDS",
-                        "Time after which a block in a shared store counts no longer unless an engine names it again.")
+                        "Time after which a block whose removal the engine does not publish counts no longer unless it is named again.")
                 .group("Bounds", Importance.MEDIUM)
-                .number(BLOCKS, 1_000_000, 1_000, 100_000_000, "N", "Most blocks of one engine instance; further ones are left out and counted.")
+                .number(BLOCKS, 1_000_000, 1_000, 100_000_000, "N", "Most blocks of one engine instance; further ones are UNKNOWN.")
                 .group("Status", Importance.MEDIUM)
                 .text(STATUS_LISTEN, Bounds.form("HOST:PORT", Endpoint::parse), "HOST:PORT",
                         "Address of /metrics and /health, port 0 for any free one (default: none)."));

@@ -27,8 +27,20 @@ public sealed interface EngineEvent {
      * @param adapter name of the LoRA adapter; empty for none
      * @param salt cache salt; empty for none
      */
-    record Stored(Place place, List<Bytes> hashes, @Nullable Bytes parent, int first, boolean chained, int blockTokens, String adapter, String salt)
-            implements EngineEvent {}
+    record Stored(Place place, List<Bytes> hashes, @Nullable Bytes parent, int first, boolean chained, int blockTokens, String adapter, String salt,
+            Dialect dialect) implements EngineEvent {}
+
+    /**
+     * What a dialect's stores mean.
+     *
+     * @param model name of the model; empty when the event names none
+     * @param expires whether removals may have no event, so that the blocks end by time
+     * @param objects whether a second store is a repeat, and not a second copy
+     */
+    record Dialect(String model, boolean expires, boolean objects) {
+        /** Each removal has an event, and each store is a copy. */
+        public static final Dialect PLAIN = new Dialect("", false, false);
+    }
 
     /** Blocks have left a place. */
     record Removed(Place place, List<Bytes> hashes) implements EngineEvent {}

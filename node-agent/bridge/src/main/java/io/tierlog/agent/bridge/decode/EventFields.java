@@ -30,6 +30,7 @@ final class EventFields {
     private String locality = "";
     private String adapter = "";
     private String salt = "";
+    private String model = "";
     private int group;
     private int unknown;
 
@@ -148,9 +149,10 @@ final class EventFields {
                 case "lora_name" -> adapter = reader.textOrNothing();
                 case "cache_salt", "additional_salt" -> salt(reader);
                 case "group_idx" -> group = group(reader);
+                case "model_name" -> model = reader.textOrNothing();
                 // Known, and without a use here.
                 case "lora_id", "extra_keys", "kv_cache_spec_kind", "kv_cache_spec_sliding_window", "ownership", "session_id", "backend_id",
-                        "dp_rank", "model_name", "tenant_id", "event_id", "timestamp", "group_id", "object_key", "block_mm_infos" -> reader.skip();
+                        "dp_rank", "tenant_id", "event_id", "timestamp", "group_id", "object_key", "block_mm_infos" -> reader.skip();
                 default -> unknown(reader);
             }
         }
@@ -261,7 +263,11 @@ final class EventFields {
         boolean placeholder = tokens == 0;
         // A sliding window leaves blocks out, whose tokens are there.
         boolean chained = blockTokens == 0 || tokens <= (long) named.size() * blockTokens;
-        int first = base >= 0 ? base : root && !placeholder && chained ? 0 : -1;
-        return new EngineEvent.Stored(place, named, root ? null : parent, first, chained, blockTokens, adapter, salt);
+        // Mooncake's master names 0 for every block whose parent it does not know.
+        int first = base > 0 ? base : root && !placeholder && chained ? 0 : -1;
+        // Its master tells neither evictions nor promotions; SGLang tells no removals from its storage.
+        boolean expires = hasSequenceHashes() || place.medium().equalsIgnoreCase("EXTERNAL");
+        EngineEvent.Dialect dialect = new EngineEvent.Dialect(model, expires, hasSequenceHashes());
+        return new EngineEvent.Stored(place, named, root ? null : parent, first, chained, blockTokens, adapter, salt, dialect);
     }
 }

@@ -12,7 +12,7 @@ import io.tierlog.agent.bridge.view.Publisher;
  * @param unknownMs time after which a view with lost batches counts as whole again
  * @param engineMs time after which an engine whose connection is lost counts as gone
  * @param idleMs the same for a publisher that connects to this bridge and sends nothing
- * @param hintMs time after which a block in a shared store that was not named again counts no longer
+ * @param hintMs time after which a block whose removal has no event counts no longer unless it is named again
  * @param mostBlocks of one instance
  */
 public record SourceRules(NamespaceRule naming, long silenceMs, long unknownMs, long engineMs, long idleMs, long hintMs, int mostBlocks) {

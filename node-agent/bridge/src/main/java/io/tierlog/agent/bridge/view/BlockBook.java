@@ -32,16 +32,19 @@ public final class BlockBook {
     private final boolean shared;
     private final BridgeCounts counts;
     private final Map<Id, Entry> blocks = new LinkedHashMap<>();
-    private final Map<Id, Long> toldOfStore = new LinkedHashMap<>();
+    /** Of the blocks that end by time, when they were last named; the oldest first. */
+    private final Map<Held, Long> named = new LinkedHashMap<>();
     private final Set<String> namespaces = new LinkedHashSet<>();
+    private final Set<String> incomplete = new LinkedHashSet<>();
     private boolean lowerTiers;
+    private boolean expiring;
 
     /**
      * How the book is kept.
      *
      * @param counting false for engines that announce again what they reuse: then one removal takes a block away
      * @param mostBlocks bound
-     * @param hintMs time after which a block in a shared store counts no longer unless it is named again, since engines do not tell when it leaves
+     * @param hintMs time after which a block whose removal has no event counts no longer unless it is named again
      */
     public record Rules(NamespaceRule naming, boolean counting, int mostBlocks, long hintMs) {}
 
@@ -50,6 +53,9 @@ public final class BlockBook {
 
     /** A hash is a block of one group of layers. */
     private record Id(int group, Bytes hash) {}
+
+    /** Where a block is. */
+    private record Held(Id id, Tier tier) {}
 
     private static final class Entry {
         private final String namespace;
@@ -79,13 +85,23 @@ public final class BlockBook {
         this.counts = counts;
     }
 
+    /** All its blocks end by time from here on: of a publisher whose losses do not show. */
+    public void expiring() {
+        expiring = true;
+    }
+
+    /** Namespaces of blocks that were left out since a bound was reached, until all is cleared: what is not found there may be at the engine. */
+    public List<String> incomplete() {
+        return List.copyOf(incomplete);
+    }
+
     /** Number of blocks. */
     int size() {
         return blocks.size();
     }
 
     /** All namespaces of its blocks since it was opened. */
-    List<String> namespaces() {
+    public List<String> namespaces() {
         return List.copyOf(namespaces);
     }
 
@@ -100,7 +116,7 @@ public final class BlockBook {
             case EngineEvent.Stored e -> stored(nowMs, seq + 1, e, changes);
             case EngineEvent.Removed e -> removed(e.place(), e.hashes(), changes);
             case EngineEvent.Transferred e -> {
-                stored(nowMs, seq + 1, new EngineEvent.Stored(e.to(), e.hashes(), null, -1, false, 0, "", ""), changes);
+                stored(nowMs, seq + 1, new EngineEvent.Stored(e.to(), e.hashes(), null, -1, false, 0, "", "", EngineEvent.Dialect.PLAIN), changes);
                 removed(e.from(), e.hashes(), changes);
             }
             case EngineEvent.Cleared e -> {
@@ -130,9 +146,9 @@ public final class BlockBook {
     private void stored(long nowMs, Copy copy, Id id, int index, EngineEvent.Stored e, Consumer<Change> changes) {
         Entry entry = blocks.get(id);
         if (entry == null) {
-            String namespace = rules.naming().of(source, id.group(), e.blockTokens(), e.adapter(), e.salt());
+            String namespace = rules.naming().of(source.orOf(e.dialect().model()), id.group(), e.blockTokens(), e.adapter(), e.salt());
             if (blocks.size() >= rules.mostBlocks() || !hasRoomFor(namespace)) {
-                counts.add(BridgeCounter.OVER_LIMIT, 1);
+                leaveOut(namespace);
                 return;
             }
             entry = new Entry(namespace, index);
@@ -145,10 +161,18 @@ public final class BlockBook {
             entry.generations[tier] = copy.generation();
             changes.accept(change(true, copy.tier(), id, entry));
         }
-        entry.copies[tier] = rules.counting() ? entry.copies[tier] + 1 : 1;
-        if (copy.tier() == Tier.STORE) {
-            toldOfStore.remove(id);
-            toldOfStore.put(id, nowMs);
+        entry.copies[tier] = rules.counting() && !e.dialect().objects() ? entry.copies[tier] + 1 : 1;
+        if (expiring || e.dialect().expires()) {
+            Held held = new Held(id, copy.tier());
+            named.remove(held);
+            named.put(held, nowMs);
+        }
+    }
+
+    private void leaveOut(String namespace) {
+        counts.add(BridgeCounter.OVER_LIMIT, 1);
+        if (incomplete.size() < MOST_NAMESPACES && namespace.length() <= LONGEST_NAMESPACE) {
+            incomplete.add(namespace);
         }
     }
 
@@ -189,8 +213,8 @@ public final class BlockBook {
     private void gone(Tier tier, Id id, Entry entry, Consumer<Change> changes) {
         entry.copies[TIERS.indexOf(tier)] = 0;
         changes.accept(change(false, tier, id, entry));
-        if (tier == Tier.STORE) {
-            toldOfStore.remove(id);
+        if (!named.isEmpty()) {
+            named.remove(new Held(id, tier));
         }
         if (entry.isEmpty()) {
             blocks.remove(id);
@@ -204,6 +228,9 @@ public final class BlockBook {
 
     /** Forgets all blocks, or those of one tier; UNKNOWN is none. */
     void clear(@Nullable Tier only, Consumer<Change> changes) {
+        if (only == null) {
+            incomplete.clear();
+        }
         for (Map.Entry<Id, Entry> each : List.copyOf(blocks.entrySet())) {
             for (Tier tier : TIERS) {
                 if ((only == null || only == tier) && each.getValue().copies[TIERS.indexOf(tier)] > 0) {
@@ -213,22 +240,22 @@ public final class BlockBook {
         }
     }
 
-    /** Lets go of blocks in shared stores that were not named again for too long. */
+    /** Lets go of blocks whose removal has no event, and that were not named again for too long. */
     void expire(long nowMs, Consumer<Change> changes) {
-        List<Id> over = new ArrayList<>();
-        Iterator<Map.Entry<Id, Long>> oldest = toldOfStore.entrySet().iterator();
+        List<Held> over = new ArrayList<>();
+        Iterator<Map.Entry<Held, Long>> oldest = named.entrySet().iterator();
         while (oldest.hasNext()) {
-            Map.Entry<Id, Long> each = oldest.next();
+            Map.Entry<Held, Long> each = oldest.next();
             if (nowMs - each.getValue() < rules.hintMs()) {
                 break;
             }
             over.add(each.getKey());
         }
-        for (Id id : over) {
-            Entry entry = blocks.get(id);
-            if (entry != null && entry.copies[TIERS.indexOf(Tier.STORE)] > 0) {
+        for (Held held : over) {
+            Entry entry = blocks.get(held.id());
+            if (entry != null && entry.copies[TIERS.indexOf(held.tier())] > 0) {
                 counts.add(BridgeCounter.EXPIRED_HINTS, 1);
-                gone(Tier.STORE, id, entry, changes);
+                gone(held.tier(), held.id(), entry, changes);
             }
         }
     }

@@ -17,6 +17,9 @@ public record NamespaceRule(String template) {
     /** The model's name, as directories have it by default for the indexer interface. */
     public static final NamespaceRule MODEL = new NamespaceRule("{model}");
 
+    /** The model where neither a source nor an event names one. */
+    public static final String DEFAULT_MODEL = "default";
+
     private static final Pattern PLACE = Pattern.compile("\\{(?:model|engine|block_size|group|lora|salt)}");
 
     /** Refuses a template without the model. */
@@ -29,9 +32,15 @@ public record NamespaceRule(String template) {
     /**
      * What a source says of all its blocks.
      *
+     * @param model empty where it names none
      * @param engine family of the engine, for example vllm
      */
-    public record Source(String model, String engine) {}
+    public record Source(String model, String engine) {
+        /** The same with the model that an event names, where the source names none. */
+        Source orOf(String eventModel) {
+            return model.isEmpty() && !eventModel.isEmpty() ? new Source(eventModel, engine) : this;
+        }
+    }
 
     /**
      * The namespace of a block.
@@ -41,7 +50,7 @@ public record NamespaceRule(String template) {
      */
     public String of(Source source, int group, int blockTokens, String adapter, String salt) {
         Map<String, String> said = new LinkedHashMap<>();
-        said.put("{model}", source.model());
+        said.put("{model}", source.model().isEmpty() ? DEFAULT_MODEL : source.model());
         said.put("{engine}", source.engine());
         said.put("{block_size}", String.valueOf(blockTokens));
         said.put("{group}", String.valueOf(group));

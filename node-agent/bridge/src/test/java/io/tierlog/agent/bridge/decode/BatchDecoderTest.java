@@ -36,9 +36,9 @@ class BatchDecoderTest {
             Map.entry("E_sglang_array", "rank 0 stored CPU_PINNED/0 " + SIGNED + "," + LAST + " after " + ONES + " at -1 of 16; removed GPU/0 "
                     + ONES),
             Map.entry("E2_sglang_bigram", "rank 0 stored GPU/0 " + SIGNED + " after - at 0 of 4"),
-            Map.entry("F_sglang_map", "rank - stored EXTERNAL/0 " + SIGNED + "," + LAST + " after " + ONES + " at -1 of 16 salt tenant-a; "
+            Map.entry("F_sglang_map", "rank - stored EXTERNAL/0 " + SIGNED + "," + LAST + " after " + ONES + " at -1 of 16 salt tenant-a by time; "
                     + "removed DISK/0 " + ONES),
-            Map.entry("G_mooncake_stored", "rank 0 stored cpu/0 " + A + " after - at 0 of 0"),
+            Map.entry("G_mooncake_stored", "rank 0 stored cpu/0 " + A + " after - at -1 of 0 by time, once"),
             Map.entry("H_sglang_reconciliation_digest", "rank 0 epoch 0f8fad5bd9cb469fa16570867728950e"),
             Map.entry("I_tokenspeed_array", "rank 0 stored GPU/0 " + A + "," + ONES + " after - at 0 of 16; removed GPU/0 " + A),
             Map.entry("I2_tokenspeed_map", "rank 1 stored cpu/0 " + A + " after - at 0 of 16"),
@@ -168,7 +168,8 @@ class BatchDecoderTest {
         return switch (event) {
             case EngineEvent.Stored e -> "stored " + text(e.place()) + " " + text(e.hashes()) + " after "
                     + (e.parent() == null ? "-" : hex(e.parent())) + " at " + e.first() + " of " + e.blockTokens()
-                    + (e.salt().isEmpty() ? "" : " salt " + e.salt());
+                    + (e.salt().isEmpty() ? "" : " salt " + e.salt()) + (e.dialect().expires() ? " by time" : "")
+                    + (e.dialect().objects() ? ", once" : "");
             case EngineEvent.Removed e -> "removed " + text(e.place()) + " " + text(e.hashes());
             case EngineEvent.Transferred e -> "moved " + text(e.from()) + " to " + text(e.to()) + " " + text(e.hashes());
             case EngineEvent.Cleared e -> "cleared " + (e.medium().isEmpty() ? "-" : e.medium());
