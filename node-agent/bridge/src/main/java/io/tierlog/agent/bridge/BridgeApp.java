@@ -10,9 +10,11 @@ import io.tierlog.agent.bridge.source.Source;
 import io.tierlog.agent.bridge.source.SourceParts;
 import io.tierlog.agent.bridge.source.SourceSpec;
 import io.tierlog.agent.bridge.source.SourcesFile;
+import io.tierlog.agent.bridge.view.BridgeCounter;
 import io.tierlog.agent.bridge.view.BridgeCounts;
 import io.tierlog.controller.http.StatusServer;
 import io.tierlog.events.Codec;
+import io.tierlog.events.RareWarning;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.TopicAdmin;
 import io.tierlog.events.registry.RegistryClient;
@@ -21,7 +23,7 @@ import io.tierlog.schemas.event.Event;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
-import java.util.Iterator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -32,6 +34,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -48,6 +51,7 @@ public final class BridgeApp implements AutoCloseable {
     private static final long WAIT_MS = 20;
     private static final long TICK_MS = 50;
     private static final long FILE_MS = 500;
+    private static final long RETRY_MS = 5_000;
     private static final long CLOSE_MS = 10_000;
 
     private final Deque<AutoCloseable> parts = new ArrayDeque<>();
@@ -58,7 +62,12 @@ public final class BridgeApp implements AutoCloseable {
     private final BridgeMetrics metrics = new BridgeMetrics(counts);
     private final List<SourceSpec> fixed;
     private final Optional<SourcesFile> file;
+    private final Set<SourceSpec> wanted = new LinkedHashSet<>();
     private final Map<SourceSpec, Source> sources = new LinkedHashMap<>();
+    /** Of wanted sources that are not open, when they are tried again. */
+    private final Map<SourceSpec, Long> retryAtMs = new HashMap<>();
+    private final List<Source> failed = new ArrayList<>();
+    private final RareWarning leftOut = new RareWarning(LOG);
     private final ZContext context = new ZContext();
     private final EventWriter writer;
     private final NodeSessions sessions;
@@ -70,17 +79,21 @@ public final class BridgeApp implements AutoCloseable {
         try {
             fixed = config.sources();
             file = config.file().map(SourcesFile::new);
-            List<SourceSpec> all = new ArrayList<>(fixed);
-            file.ifPresent(each -> all.addAll(each.read()));
+            wanted.addAll(fixed);
+            file.ifPresent(each -> wanted.addAll(each.read()));
             EventWriter.Log log = log(config);
             writer = own(new EventWriter(log, this::fail));
             sessions = new NodeSessions(writer, log.processId(), MOST_NODES);
             shared = new SourceParts(config.rules(), sessions, writer, counts);
             own(new DecisionFollower(log, sessions::contains, decisions::add, this::fail));
             parts.push(context);
-            for (SourceSpec spec : new LinkedHashSet<>(all)) {
-                sources.put(spec, new Source(spec, shared, context));
+            for (SourceSpec spec : fixed) {
+                if (spec.bind() && !sources.containsKey(spec)) {
+                    // Its own address comes by no waiting.
+                    sources.put(spec, new Source(spec, shared, context));
+                }
             }
+            arrange(nowMs());
             config.status().ifPresent(where -> {
                 StatusServer server = new StatusServer("--bridge-status-listen", where, metrics.registry(), this::report);
                 parts.push(server);
@@ -96,7 +109,7 @@ public final class BridgeApp implements AutoCloseable {
     /**
      * Starts a bridge.
      *
-     * @throws IllegalArgumentException when a source cannot be used
+     * @throws IllegalArgumentException when the bridge cannot bind to the address of a source, or the file of sources cannot be read
      * @throws io.tierlog.events.LogSetupException when the broker or the topics are not there or not as they must be
      */
     public static BridgeApp start(BridgeConfig config) {
@@ -134,20 +147,22 @@ public final class BridgeApp implements AutoCloseable {
                 long nowMs = nowMs();
                 decide(nowMs);
                 worked = receive(nowMs);
+                boolean arranged = drop();
                 if (nowMs >= nextTickMs) {
                     nextTickMs = nowMs + TICK_MS;
-                    sources.values().forEach(source -> source.tick(nowMs));
+                    sources.values().forEach(source -> guarded(nowMs, source, () -> source.tick(nowMs)));
                     sessions.tick(nowMs);
-                    metrics.measure(sources.values(), sessions.registered());
+                    metrics.measure(sources.values(), wanted.size() - sources.size(), sessions.registered());
                 }
-                if (nowMs >= nextFileMs && file.isPresent()) {
+                arranged |= drop();
+                if (nowMs >= nextFileMs) {
                     nextFileMs = nowMs + FILE_MS;
-                    Optional<List<SourceSpec>> changed = file.get().changed();
-                    if (changed.isPresent()) {
-                        take(changed.get());
-                        poller.close();
-                        poller = poller();
-                    }
+                    file.flatMap(SourcesFile::changed).ifPresent(this::want);
+                    arranged |= arrange(nowMs);
+                }
+                if (arranged) {
+                    poller.close();
+                    poller = poller();
                 }
             }
             poller.close();
@@ -178,38 +193,73 @@ public final class BridgeApp implements AutoCloseable {
 
     /** Takes a little from each source in turn; false when nothing was there, or the log takes no more now. */
     private boolean receive(long nowMs) {
-        int taken = 0;
+        AtomicInteger messages = new AtomicInteger();
         for (Source source : sources.values()) {
             if (writer.congested()) {
                 return false;
             }
-            taken += source.receive(nowMs);
+            guarded(nowMs, source, () -> messages.addAndGet(source.receive(nowMs)));
         }
-        return taken > 0;
+        return messages.get() > 0;
     }
 
-    /** Opens what is new in the file and closes what is no longer in it. */
-    private void take(List<SourceSpec> named) {
-        Set<SourceSpec> wanted = new LinkedHashSet<>(fixed);
+    /** What one source cannot bear ends that source for a while, and none of the others. */
+    private void guarded(long nowMs, Source source, Runnable work) {
+        try {
+            work.run();
+        } catch (RuntimeException e) {
+            LOG.error("{} has failed, and is opened again in {} s", source.spec().endpoint(), RETRY_MS / 1_000, e);
+            counts.add(BridgeCounter.SOURCE_FAILURES, 1);
+            retryAtMs.put(source.spec(), nowMs + RETRY_MS);
+            failed.add(source);
+        }
+    }
+
+    /** Closes the sources that have failed; true when there were some. */
+    private boolean drop() {
+        failed.forEach(Source::close);
+        boolean some = sources.values().removeAll(failed);
+        failed.clear();
+        return some;
+    }
+
+    private void want(List<SourceSpec> named) {
+        wanted.clear();
+        wanted.addAll(fixed);
         wanted.addAll(named);
-        Iterator<Map.Entry<SourceSpec, Source>> open = sources.entrySet().iterator();
-        while (open.hasNext()) {
-            Map.Entry<SourceSpec, Source> each = open.next();
-            if (!wanted.contains(each.getKey())) {
-                LOG.info("{} is no longer listened to", each.getKey().endpoint());
-                each.getValue().close();
-                open.remove();
+        retryAtMs.keySet().retainAll(wanted);
+    }
+
+    /** Closes what is no longer wanted, and opens what is and is not open; true when it did. */
+    private boolean arrange(long nowMs) {
+        List<SourceSpec> over = sources.keySet().stream().filter(spec -> !wanted.contains(spec)).toList();
+        for (SourceSpec spec : over) {
+            LOG.info("{} is no longer listened to", spec.endpoint());
+            Source source = sources.remove(spec);
+            if (source != null) {
+                source.close();
             }
         }
+        boolean opened = false;
         for (SourceSpec spec : wanted) {
-            if (!sources.containsKey(spec)) {
-                try {
-                    sources.put(spec, new Source(spec, shared, context));
-                    LOG.info("{} is listened to", spec.endpoint());
-                } catch (IllegalArgumentException e) {
-                    LOG.error("a source is left out: {}", e.getMessage());
-                }
+            if (!sources.containsKey(spec) && nowMs >= retryAtMs.getOrDefault(spec, nowMs)) {
+                opened |= open(nowMs, spec);
             }
+        }
+        return opened || !over.isEmpty();
+    }
+
+    private boolean open(long nowMs, SourceSpec spec) {
+        try {
+            sources.put(spec, new Source(spec, shared, context));
+            retryAtMs.remove(spec);
+            LOG.info("{} is listened to", spec.endpoint());
+            return true;
+        } catch (RuntimeException e) {
+            leftOut.warn("a source is left out, and tried again every {} s: {}", RETRY_MS / 1_000, e.toString());
+            counts.add(BridgeCounter.SOURCE_FAILURES, 1);
+            retryAtMs.put(spec, nowMs + RETRY_MS);
+            return false;
         }
     }
 

@@ -14,6 +14,7 @@ import java.util.Collection;
 final class BridgeMetrics {
     private final PrometheusRegistry registry = new PrometheusRegistry();
     private final Gauge sources = gauge("tierlog_bridge_sources", "Addresses that are listened to");
+    private final Gauge leftOut = gauge("tierlog_bridge_sources_left_out", "Addresses that cannot be listened to now; they are tried again");
     private final Gauge publishers = gauge("tierlog_bridge_publishers", "Publishers with at least one batch");
     private final Gauge unknown = gauge("tierlog_bridge_publishers_unknown", "Publishers of which batches are lost for good, for now");
     private final Gauge blocks = gauge("tierlog_bridge_blocks", "Blocks that engines hold, by their own words");
@@ -38,8 +39,9 @@ final class BridgeMetrics {
     }
 
     /** Takes the numbers, on the thread that owns the sources. */
-    void measure(Collection<Source> all, int registered) {
+    void measure(Collection<Source> all, int without, int registered) {
         sources.set(all.size());
+        leftOut.set(without);
         publishers.set(all.stream().mapToInt(Source::publishers).sum());
         unknown.set(all.stream().mapToInt(Source::unknown).sum());
         blocks.set((double) all.stream().mapToLong(Source::blocks).sum());
@@ -49,6 +51,7 @@ final class BridgeMetrics {
     /** The same for people. */
     void report(ObjectNode body) {
         body.put("sources", (long) sources.get());
+        body.put("sourcesLeftOut", (long) leftOut.get());
         body.put("publishers", (long) publishers.get());
         body.put("unknownPublishers", (long) unknown.get());
         body.put("blocks", (long) blocks.get());

@@ -2,6 +2,7 @@
 package io.tierlog.agent.bridge;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.agent.bridge.view.BridgeCounter;
@@ -42,6 +43,9 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.zeromq.SocketType;
+import org.zeromq.ZContext;
+import org.zeromq.ZMQ;
 
 /** From engines' sockets through the log to a directory: its answers are what the engines hold, or UNKNOWN. */
 class BridgeLiveTest {
@@ -255,6 +259,129 @@ class BridgeLiveTest {
                 eventually(() -> difference(Set.of("0000000000000001 ext-filed-dp3 DEVICE"), answers("gemma", Set.of(1L))));
                 Files.writeString(file, "\n");
                 eventually(() -> difference(Set.of(), answers("gemma", Set.of(1L))));
+            }
+        }
+    }
+
+    @Test
+    void aRankIsTheOneThatItsAnswersName() throws Exception {
+        for (int rank : List.of(0, 2)) {
+            int port = freePort();
+            int replay = freePort();
+            String model = "early-" + rank;
+            try (FakeEngine engine = new FakeEngine(
+                    new FakeEngine.Settings(Batches.Form.MAPS, port, replay, true, rank, "kv@early@" + model, 0, 3, false))) {
+                engine.publish(true, Batches.stored("GPU", null, 1, 2));
+                engine.publish(true, Batches.stored("GPU", 2L, 3));
+                String source = "tcp://127.0.0.1:" + port + " replay=tcp://127.0.0.1:" + replay;
+                try (BridgeApp bridge = bridge(Map.of(BridgeOptions.SOURCE, List.of(source)))) {
+                    String node = " ext-early-dp" + rank + " DEVICE";
+                    eventually(() -> difference(Set.of("0000000000000001" + node, "0000000000000002" + node, "0000000000000003" + node),
+                            answers(model, Set.of(1L, 2L, 3L))));
+                    engine.publish(true, Batches.removed("GPU", 3));
+                    engine.publish(true, Batches.stored("GPU", 2L, 4));
+                    eventually(() -> difference(Set.of("0000000000000001" + node, "0000000000000002" + node, "0000000000000004" + node),
+                            answers(model, Set.of(1L, 2L, 3L, 4L))));
+                    assertEquals(1, bridge.registered());
+                }
+            }
+        }
+    }
+
+    @Test
+    void anAddressThatCannotBeUsedEndsNoOtherSource() throws Exception {
+        int bound = freePort();
+        int port = freePort();
+        ServerSocket taken = new ServerSocket(0);
+        try (FakeEngine engine = new FakeEngine(new FakeEngine.Settings(Batches.Form.MAPS, port, 0, true, 0, "kv@u1@unreplayed", 0, 3, false));
+                FakeEngine far = new FakeEngine(
+                        new FakeEngine.Settings(Batches.Form.MAPS, bound, 0, true, 60_000, "kv@127.0.0.1@far", 0, 3, true))) {
+            Path file = Files.writeString(directory.resolve("bad"), "tcp://*:" + taken.getLocalPort() + "\n"
+                    + "tcp://no-such-host.invalid:5557\n"
+                    + "tcp://*:" + bound + " replay=tcp://{instance}:5558\n"
+                    + "tcp://127.0.0.1:" + port + " replay=tcp://no-such-host.invalid:5558\n");
+            try (BridgeApp bridge = bridge(Map.of(BridgeOptions.SOURCES, file.toString()))) {
+                eventually(() -> {
+                    engine.publish(true, Batches.stored("GPU", null, 1));
+                    far.publish(true, Batches.stored("GPU", null, 1));
+                    return bridge.registered() == 2 ? "" : "the bridge has no batches of both: " + bridge.registered();
+                });
+                assertTrue(bridge.counts().of(BridgeCounter.UNANSWERED) > 0, "the name of a replay does not resolve");
+                eventually(() -> bridge.counts().of(BridgeCounter.SOURCE_FAILURES) > 2 ? "" : "what is left out is not tried again");
+                int later = taken.getLocalPort();
+                taken.close();
+                try (FakeEngine late = new FakeEngine(
+                        new FakeEngine.Settings(Batches.Form.MAPS, later, 0, true, 0, "kv@late@late", 0, 3, true))) {
+                    eventually(() -> {
+                        late.publish(true, Batches.stored("GPU", null, 1));
+                        return difference(Set.of("0000000000000001 ext-late-dp0 DEVICE"), answers("late", Set.of(1L)));
+                    });
+                }
+                assertFalse(bridge.ended().isDone());
+            }
+        } finally {
+            taken.close();
+        }
+    }
+
+    @Test
+    void twoModelsOfAnInstanceAreTwoNodes() throws Exception {
+        int port = freePort();
+        int replay = freePort();
+        try (FakeEngine engine = new FakeEngine(new FakeEngine.Settings(Batches.Form.MAPS, port, replay, true, 0, "kv@two@m1", 0, 3, false))) {
+            for (int model = 1; model <= 3; model++) {
+                engine.publishAs("kv@two@m" + model, true, Batches.stored("GPU", null, model));
+            }
+            try (BridgeApp bridge = bridge(Map.of(BridgeOptions.SOURCE, List.of("tcp://127.0.0.1:" + port + " replay=tcp://127.0.0.1:" + replay)))) {
+                for (int model = 1; model <= 3; model++) {
+                    String namespace = "m" + model;
+                    String block = "%016x".formatted(model);
+                    eventually(() -> answers(namespace, Set.of(1L, 2L, 3L)).stream().filter(each -> each.startsWith(block) && each.endsWith("DEVICE"))
+                            .count() == 1 ? "" : answers(namespace, Set.of(1L, 2L, 3L)).toString());
+                }
+                assertEquals(3, bridge.registered());
+            }
+        }
+    }
+
+    @Test
+    void blocksBeyondTheBoundAreUnknown() throws Exception {
+        int port = freePort();
+        int replay = freePort();
+        try (FakeEngine engine = new FakeEngine(new FakeEngine.Settings(Batches.Form.MAPS, port, replay, true, 0, "kv@full@full", 0, 3, false));
+                BridgeApp _ = bridge(Map.of(BridgeOptions.SOURCE, List.of("tcp://127.0.0.1:" + port + " replay=tcp://127.0.0.1:" + replay),
+                        BridgeOptions.BLOCKS, 1_000))) {
+            for (int batch = 0; batch < 11; batch++) {
+                long[] hashes = new long[100];
+                for (int i = 0; i < hashes.length; i++) {
+                    hashes[i] = 1 + i + batch * 100L;
+                }
+                engine.publish(true, Batches.stored("GPU", null, hashes));
+            }
+            Set<Long> some = Set.of(1_000L, 1_001L);
+            eventually(() -> difference(Set.of("00000000000003e8 ext-full-dp0 DEVICE", "00000000000003e9 UNKNOWN"), answers("full", some)));
+            engine.publish(true, Batches.cleared());
+            eventually(() -> difference(Set.of(), answers("full", some)));
+        }
+    }
+
+    @Test
+    void aPublisherThatDoesNotCountBeginsAgainWithEachConnection() throws Exception {
+        int port = freePort();
+        try (BridgeApp _ = bridge(Map.of(BridgeOptions.SOURCE, List.of("tcp://127.0.0.1:" + port + " name=atom model=atom")))) {
+            byte[] batch = Batches.batch(Batches.Form.ARRAYS, 1, 0, Batches.stored("GPU", null, 1));
+            for (int process = 0; process < 2; process++) {
+                try (ZContext context = new ZContext()) {
+                    ZMQ.Socket pub = context.createSocket(SocketType.PUB);
+                    assertTrue(pub.bind("tcp://127.0.0.1:" + port));
+                    boolean first = process == 0;
+                    eventually(() -> {
+                        if (first) {
+                            pub.send(batch);
+                        }
+                        return difference(Set.of("0000000000000001 " + (first ? "ext-atom-dp0 DEVICE" : "UNKNOWN")), answers("atom", Set.of(1L)));
+                    });
+                }
             }
         }
     }

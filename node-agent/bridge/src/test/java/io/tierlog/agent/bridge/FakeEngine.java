@@ -51,7 +51,7 @@ final class FakeEngine implements AutoCloseable {
             boolean connects) {}
 
     @SuppressWarnings("ArrayRecordComponent") // Never compared.
-    private record Batch(long seq, byte[] payload) {}
+    private record Batch(long seq, String topic, byte[] payload) {}
 
     /** What its thread shall do: publish a batch, or begin again. */
     private record Command(Batch batch, boolean reaches, boolean restart, CountDownLatch done) {}
@@ -97,7 +97,7 @@ final class FakeEngine implements AutoCloseable {
                         ring.remove();
                     }
                     if (command.reaches()) {
-                        pub.sendMore(settings.topic());
+                        pub.sendMore(command.batch().topic());
                         pub.sendMore(number(command.batch().seq()));
                         pub.send(command.batch().payload());
                     }
@@ -118,17 +118,17 @@ final class FakeEngine implements AutoCloseable {
         long from = ByteBuffer.wrap(router.recv()).getLong();
         for (Batch batch : ring) {
             if (batch.seq() >= from) {
-                send(router, client, number(batch.seq()), batch.payload());
+                send(router, client, batch.topic(), number(batch.seq()), batch.payload());
             }
         }
-        send(router, client, number(-1), new byte[0]);
+        send(router, client, "", number(-1), new byte[0]);
     }
 
-    private void send(ZMQ.Socket router, byte[] client, byte[] number, byte[] payload) {
+    private void send(ZMQ.Socket router, byte[] client, String topic, byte[] number, byte[] payload) {
         router.sendMore(client);
         router.sendMore("");
         if (settings.topicInReplay()) {
-            router.sendMore(payload.length == 0 ? "" : settings.topic());
+            router.sendMore(topic);
         }
         router.sendMore(number);
         router.send(payload);
@@ -192,8 +192,13 @@ final class FakeEngine implements AutoCloseable {
 
     /** Publishes one batch. */
     void publish(boolean reaches, Batches.Event... events) {
+        publishAs(settings.topic(), reaches, events);
+    }
+
+    /** Publishes one batch under that topic. */
+    void publishAs(String topic, boolean reaches, Batches.Event... events) {
         CountDownLatch done = new CountDownLatch(1);
-        commands.add(new Command(new Batch(seq, Batches.batch(settings.form(), ++time, settings.rank(), events)), reaches, false, done));
+        commands.add(new Command(new Batch(seq, topic, Batches.batch(settings.form(), ++time, settings.rank(), events)), reaches, false, done));
         seq++;
         await(done);
     }
@@ -201,7 +206,7 @@ final class FakeEngine implements AutoCloseable {
     /** The process ends and another one takes its place: nothing is left, and the count begins at 0. */
     void restart() {
         CountDownLatch done = new CountDownLatch(1);
-        commands.add(new Command(new Batch(0, new byte[0]), false, true, done));
+        commands.add(new Command(new Batch(0, "", new byte[0]), false, true, done));
         await(done);
         seq = 0;
         device.clear();

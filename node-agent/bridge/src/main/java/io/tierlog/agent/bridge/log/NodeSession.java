@@ -62,6 +62,7 @@ public final class NodeSession {
     private Content content;
     private final Map<Kind, Pending> pending = new LinkedHashMap<>();
     private State state = State.OUT;
+    private boolean free;
     private RecordStamp stamp = RecordStamp.NONE;
     private long incarnation;
     private long views;
@@ -109,14 +110,15 @@ public final class NodeSession {
         return node;
     }
 
-    /** Another publisher speaks for the instance from here on; the session must be stopped. */
+    /** Another publisher speaks for the instance from here on; the session must be free. */
     void attach(Content other) {
         content = other;
+        free = false;
     }
 
-    /** Whether it is stopped, or was never started. */
-    boolean isOut() {
-        return state == State.OUT;
+    /** Whether no publisher speaks for it any more. One that was not started yet is its publisher's too. */
+    boolean isFree() {
+        return free;
     }
 
     /** Its name in the log. */
@@ -174,7 +176,7 @@ public final class NodeSession {
 
     /** Begins, unless it has begun. */
     public void start(long nowMs) {
-        if (state == State.OUT) {
+        if (state == State.OUT && !free) {
             ask(nowMs);
         }
     }
@@ -246,6 +248,7 @@ public final class NodeSession {
 
     /** The engine is gone, or the bridge ends. */
     public void stop() {
+        free = true;
         if (state != State.OUT) {
             flush();
             append(e -> new AgentStopping(e, processId));

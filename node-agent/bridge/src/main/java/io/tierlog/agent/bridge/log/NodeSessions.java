@@ -7,13 +7,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The nodes of a bridge. A node that is stopped keeps its count of records, since the same process may register it again. Its map may be read by
- * several threads; sessions are confined to the bridge's thread.
+ * The nodes of a bridge. A node that is stopped keeps its count of records for the next publisher of that name, until there are too many nodes; each
+ * session is a process of its own for the controller. Its map may be read by several threads; sessions are confined to the bridge's thread.
  */
 public final class NodeSessions {
     private final EventWriter writer;
     private final String processId;
     private final int most;
+    private long created;
     private final Map<String, NodeSession> byAggregate = new ConcurrentHashMap<>();
     private final AtomicInteger registered = new AtomicInteger();
 
@@ -27,22 +28,23 @@ public final class NodeSessions {
     /** The node with that name for another publisher; empty when a publisher has it, or there are too many. */
     public Optional<NodeSession> open(String node, Map<String, String> configuration, NodeSession.Content content) {
         NodeSession known = byAggregate.get("node/" + node);
-        if (known != null && known.isOut()) {
+        if (known != null) {
+            if (!known.isFree()) {
+                return Optional.empty();
+            }
             known.attach(content);
             return Optional.of(known);
         }
-        if (known != null || byAggregate.size() >= most) {
+        if (byAggregate.size() >= most) {
+            byAggregate.values().removeIf(NodeSession::isFree);
+        }
+        if (byAggregate.size() >= most) {
             return Optional.empty();
         }
-        NodeSession session = new NodeSession(writer, node, processId, configuration, content);
+        created++;
+        NodeSession session = new NodeSession(writer, node, processId + "." + created, configuration, content);
         byAggregate.put(session.aggregate(), session);
         return Optional.of(session);
-    }
-
-    /** Whether a publisher speaks for the node with that name. */
-    public boolean isTaken(String node) {
-        NodeSession known = byAggregate.get("node/" + node);
-        return known != null && !known.isOut();
     }
 
     /** Whether an aggregate is one of these nodes. */

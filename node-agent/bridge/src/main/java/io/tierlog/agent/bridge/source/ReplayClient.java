@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.bridge.source;
 
+import io.tierlog.events.RareWarning;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.zeromq.SocketType;
 import org.zeromq.ZContext;
 import org.zeromq.ZMQ;
@@ -15,10 +18,14 @@ import org.zeromq.ZMQ;
  * that a late answer is never taken for that of the next one. Confined to the thread of the sockets.
  */
 final class ReplayClient implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(ReplayClient.class);
     private static final int LARGEST_MESSAGE = 32 << 20;
+    /** More than an engine's ring has: a publisher drops the middle of an answer for which it has no space. */
+    private static final int QUEUED_MESSAGES = 20_000;
 
     private final ZContext context;
     private final String endpoint;
+    private final RareWarning warning = new RareWarning(LOG);
     private ZMQ.@Nullable Socket socket;
     private boolean asking;
 
@@ -35,21 +42,32 @@ final class ReplayClient implements AutoCloseable {
         this.endpoint = endpoint;
     }
 
-    void ask(long from) {
+    /** Sends the question; false when the address cannot be used now, for example since its name does not resolve. */
+    boolean ask(long from) {
         if (asking) {
             drop();
         }
-        ZMQ.Socket current = socket;
-        if (current == null) {
-            current = context.createSocket(SocketType.DEALER);
-            current.setLinger(0);
-            current.setMaxMsgSize(LARGEST_MESSAGE);
-            current.connect(endpoint);
-            socket = current;
+        try {
+            ZMQ.Socket current = socket == null ? connect() : socket;
+            asking = true;
+            current.send(new byte[0], ZMQ.SNDMORE | ZMQ.DONTWAIT);
+            current.send(ByteBuffer.allocate(Long.BYTES).putLong(from).array(), ZMQ.DONTWAIT);
+            return true;
+        } catch (RuntimeException e) {
+            warning.warn("{} cannot be asked for batches that are missing; it is tried again: {}", endpoint, e.toString());
+            drop();
+            return false;
         }
-        asking = true;
-        current.send(new byte[0], ZMQ.SNDMORE | ZMQ.DONTWAIT);
-        current.send(ByteBuffer.allocate(Long.BYTES).putLong(from).array(), ZMQ.DONTWAIT);
+    }
+
+    private ZMQ.Socket connect() {
+        ZMQ.Socket current = context.createSocket(SocketType.DEALER);
+        socket = current;
+        current.setLinger(0);
+        current.setRcvHWM(QUEUED_MESSAGES);
+        current.setMaxMsgSize(LARGEST_MESSAGE);
+        current.connect(endpoint);
+        return current;
     }
 
     /** No answer is wanted any more. */

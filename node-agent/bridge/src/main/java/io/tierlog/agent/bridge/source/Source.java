@@ -16,7 +16,6 @@ import org.zeromq.SocketType;
 import org.zeromq.ZContext;
 import org.zeromq.ZEvent;
 import org.zeromq.ZMQ;
-import org.zeromq.ZMQException;
 
 /**
  * One subscription: to a publisher, or at an address to which publishers connect. Confined to the thread of the sockets, but for what the library
@@ -44,7 +43,7 @@ public final class Source implements AutoCloseable {
     /**
      * Connects or binds at once.
      *
-     * @throws IllegalArgumentException when the address cannot be used
+     * @throws IllegalArgumentException when the address cannot be used now
      */
     public Source(SourceSpec spec, SourceParts parts, ZContext context) {
         this.spec = spec;
@@ -65,7 +64,7 @@ public final class Source implements AutoCloseable {
             if (!done) {
                 throw new IllegalArgumentException("cannot use the address " + spec.endpoint());
             }
-        } catch (ZMQException | IllegalArgumentException e) {
+        } catch (RuntimeException e) {
             socket.close();
             throw new IllegalArgumentException("cannot " + (spec.bind() ? "bind to " : "connect to ") + spec.endpoint() + ": " + e.getMessage(), e);
         }
@@ -150,9 +149,22 @@ public final class Source implements AutoCloseable {
         if (lanes.size() >= MOST_LANES) {
             return Optional.empty();
         }
-        Lane lane = new Lane(spec, parts, context, topic, rank);
+        Lane lane = new Lane(spec, parts, context, topic, rank, replayMovedBy(rank));
         lanes.add(lane);
         return Optional.of(lane);
+    }
+
+    /** The address of replays is that of rank 0 where publishers connect, else that of the first rank. */
+    private int replayMovedBy(OptionalInt rank) {
+        if (spec.bind()) {
+            return rank.orElse(0);
+        }
+        return lanes.isEmpty() ? 0 : rank.orElse(spec.rank()) - lanes.getFirst().rank();
+    }
+
+    private void gone(List<Lane> some) {
+        some.forEach(Lane::close);
+        lanes.removeAll(some);
     }
 
     /** Time passes. */
@@ -160,7 +172,7 @@ public final class Source implements AutoCloseable {
         if (connected.getAndSet(false)) {
             LOG.info("connected to {}", spec.endpoint());
             if (lanes.isEmpty() && spec.replay().isPresent()) {
-                lanes.add(new Lane(spec, parts, context, "", OptionalInt.empty()));
+                lanes.add(new Lane(spec, parts, context, "", OptionalInt.empty(), 0));
             }
             lanes.forEach(lane -> lane.connected(nowMs));
         }
@@ -168,15 +180,17 @@ public final class Source implements AutoCloseable {
         boolean gone = lost != 0 && System.nanoTime() - lost >= parts.rules().engineMs() * 1_000_000;
         if (gone && lostNs.compareAndSet(lost, 0)) {
             LOG.warn("{} has been gone for {} s: what it had counts no longer", spec.endpoint(), parts.rules().engineMs() / 1_000);
-            lanes.forEach(lane -> lane.gone(nowMs));
+            gone(List.copyOf(lanes));
         }
-        for (Lane lane : lanes) {
-            if (spec.bind() && lane.publisher().last() >= 0 && nowMs - lane.publisher().arrivedMs() >= parts.rules().idleMs()) {
-                LOG.warn("a publisher at {} has been silent for {} s: what it had counts no longer", spec.endpoint(), parts.rules().idleMs() / 1_000);
-                lane.gone(nowMs);
+        if (spec.bind()) {
+            List<Lane> silent = lanes.stream().filter(lane -> nowMs - lane.publisher().arrivedMs() >= parts.rules().idleMs()).toList();
+            if (!silent.isEmpty()) {
+                LOG.warn("{} publishers at {} have been silent for {} s: what they had counts no longer", silent.size(), spec.endpoint(),
+                        parts.rules().idleMs() / 1_000);
+                gone(silent);
             }
-            lane.tick(nowMs);
         }
+        lanes.forEach(lane -> lane.tick(nowMs));
     }
 
     /** Publishers with at least one batch, count. */

@@ -29,7 +29,7 @@ public record SourceSpec(String endpoint, Optional<String> replay, String name, 
     public static final String INSTANCE = "{instance}";
 
     private static final Set<String> KEYS = Set.of("replay", "name", "model", "engine", "rank", "ranks", "topic", "bind", "blocks");
-    private static final Pattern ADDRESS = Pattern.compile("(tcp|ipc)://\\S+");
+    private static final Pattern ADDRESS = Pattern.compile("tcp://\\S+");
     private static final Pattern PORT = Pattern.compile("(.*:)(\\d{1,5})");
     private static final int MOST_RANKS = 1_024;
     private static final int LAST_PORT = 65_535;
@@ -42,8 +42,8 @@ public record SourceSpec(String endpoint, Optional<String> replay, String name, 
     public static List<SourceSpec> parse(String line) {
         String[] words = line.strip().split("\\s+", -1);
         if (!ADDRESS.matcher(words[0]).matches()) {
-            throw new IllegalArgumentException("'" + words[0] + "' is no address of events: write tcp://HOST:PORT, tcp://*:PORT for publishers that "
-                    + "connect, or ipc://PATH");
+            throw new IllegalArgumentException("'" + words[0] + "' is no address of events: write tcp://HOST:PORT, or tcp://*:PORT for "
+                    + "publishers that connect" + insteadOfIpc(words[0]));
         }
         Map<String, String> said = new LinkedHashMap<>();
         for (int i = 1; i < words.length; i++) {
@@ -57,7 +57,8 @@ public record SourceSpec(String endpoint, Optional<String> replay, String name, 
         }
         String replay = said.getOrDefault("replay", "");
         if (!replay.isEmpty() && !ADDRESS.matcher(replay).matches()) {
-            throw new IllegalArgumentException("'replay=" + replay + "' of " + words[0] + " is no address: write replay=tcp://HOST:PORT");
+            throw new IllegalArgumentException("'replay=" + replay + "' of " + words[0] + " is no address: write replay=tcp://HOST:PORT"
+                    + insteadOfIpc(replay));
         }
         boolean bind = choice(said, "bind", words[0].contains("*") ? "yes" : "no", "yes", "no").equals("yes");
         if (bind && !replay.isEmpty() && !replay.contains(INSTANCE)) {
@@ -69,11 +70,16 @@ public record SourceSpec(String endpoint, Optional<String> replay, String name, 
         int rank = number(said, "rank", 0, 0, MOST_RANKS);
         List<SourceSpec> sources = new ArrayList<>();
         for (int i = 0; i < ranks; i++) {
-            sources.add(new SourceSpec(moved(words[0], i), replay.isEmpty() ? Optional.empty() : Optional.of(moved(replay, i)),
+            sources.add(new SourceSpec(ofRank(words[0], i), replay.isEmpty() ? Optional.empty() : Optional.of(ofRank(replay, i)),
                     said.getOrDefault("name", ""), said.getOrDefault("model", ""), said.getOrDefault("engine", "vllm"), rank + i,
                     said.getOrDefault("topic", ""), bind, counting));
         }
         return sources;
+    }
+
+    /** The library has no sockets of the file system: it would listen to a port that no engine knows. */
+    private static String insteadOfIpc(String address) {
+        return address.startsWith("ipc:") ? "; ipc is not possible: let the engine publish at tcp://127.0.0.1:PORT" : "";
     }
 
     private static String choice(Map<String, String> said, String key, String otherwise, String one, String other) {
@@ -100,15 +106,21 @@ public record SourceSpec(String endpoint, Optional<String> replay, String name, 
         throw new IllegalArgumentException("'" + key + "=" + value + "' must be from " + least + " to " + most);
     }
 
-    /** The address of another rank: its port is that much higher. */
-    static String moved(String address, int rank) {
+    private static String ofRank(String address, int rank) {
+        return moved(address, rank).orElseThrow(() -> new IllegalArgumentException(
+                "'" + address + "' has no port that ranks could follow: give each rank a source of its own"));
+    }
+
+    /** The address of another rank: its port is that much higher, or lower; empty when there is no such port. */
+    static Optional<String> moved(String address, int ranks) {
         Matcher port = PORT.matcher(address);
-        if (rank == 0) {
-            return address;
+        if (ranks == 0) {
+            return Optional.of(address);
         }
-        if (!port.matches() || Integer.parseInt(port.group(2)) + rank > LAST_PORT) {
-            throw new IllegalArgumentException("'" + address + "' has no port that ranks could follow: give each rank a source of its own");
+        if (!port.matches()) {
+            return Optional.empty();
         }
-        return port.group(1) + (Integer.parseInt(port.group(2)) + rank);
+        int number = Integer.parseInt(port.group(2)) + ranks;
+        return number < 1 || number > LAST_PORT ? Optional.empty() : Optional.of(port.group(1) + number);
     }
 }
