@@ -29,6 +29,9 @@ import java.util.TreeMap;
  * {@value #MAX_PREFIXES} prefixes. Not thread-safe.
  */
 public final class LogDetail {
+    /** A length for one interval of the whole stretch, which begins at 0. */
+    public static final long ONE_INTERVAL = Long.MAX_VALUE;
+
     static final int MAX_CELLS = 200_000;
     static final int MAX_PREFIXES = 100_000;
     private static final int MAX_OPERATIONS = 100_000;
@@ -101,42 +104,44 @@ public final class LogDetail {
             List<Prefix> topPrefixes) {}
 
     /**
-     * @param everyMs length of the intervals in milliseconds; 0 for no numbers over time
+     * @param everyMs length of the intervals in milliseconds; 0 for none, {@link #ONE_INTERVAL} for the whole stretch
      */
     public LogDetail(long everyMs) {
         this.everyMs = everyMs;
     }
 
-    void event(Event event, long atMs) {
+    /** Applies an event; one that does not count is only remembered. */
+    void event(Event event, long atMs, boolean counts) {
         String node = event.envelope().aggregate();
         // Events of other types neither use blocks nor move bytes to the device.
         switch (event) {
             case RequestSubmitted e -> {
                 ReuseDistances<BlockId> ofNode = distances.computeIfAbsent(node, n -> new ReuseDistances<>());
                 for (Bytes key : e.keys()) {
-                    used(ofNode, new Use(node, new BlockId(e.namespace(), key)), atMs);
+                    used(ofNode, new Use(node, new BlockId(e.namespace(), key)), atMs, counts);
                 }
             }
-            case LoadBackDone e -> moved(atMs, new Part(node, e.namespace()), Tier.DEVICE, e.movedBytes());
+            case LoadBackDone e when counts -> moved(atMs, new Part(node, e.namespace()), Tier.DEVICE, e.movedBytes());
             default -> {}
         }
     }
 
-    private void used(ReuseDistances<BlockId> ofNode, Use use, long atMs) {
+    private void used(ReuseDistances<BlockId> ofNode, Use use, long atMs, boolean counts) {
         long distance = ofNode.access(use.block());
-        if (distance == ReuseDistances.FIRST) {
+        if (counts && distance == ReuseDistances.FIRST) {
             firstUses++;
-        } else {
+        } else if (counts) {
             reuse.add(distance);
         }
         Long before = lastUse.remove(use); // and put again, so that the block that was not used for the longest time is the first to go
         lastUse.put(use, atMs);
-        if (before != null) {
+        if (before != null && counts) {
             idleMs.add(Math.max(0, atMs - before));
         }
     }
 
-    void fact(Fact fact, long atMs) {
+    /** Applies a fact; one that does not count is only remembered. */
+    void fact(Fact fact, long atMs, boolean counts) {
         String aggregate = fact.envelope().aggregate();
         // Facts of other types neither move nor remove blocks.
         switch (fact) {
@@ -145,11 +150,11 @@ public final class LogDetail {
             case OperationIssued f -> moving.put(f.operation(), new Moving(f.namespace(), f.to()));
             case OperationEnded f -> {
                 Moving was = moving.remove(f.operation());
-                if (was != null && f.movedBytes() > 0) {
+                if (counts && was != null && f.movedBytes() > 0) {
                     moved(atMs, new Part(aggregate, was.namespace()), was.to(), f.movedBytes());
                 }
             }
-            case BlocksRemoved f -> cell(atMs, new Part(aggregate, f.namespace())).ifPresent(cell -> cell.evicted.merge(
+            case BlocksRemoved f when counts -> cell(atMs, new Part(aggregate, f.namespace())).ifPresent(cell -> cell.evicted.merge(
                     new Eviction(f.tier(), f.reason()), new Evicted(f.blocks().size(), f.lastCopiesLost()), Evicted::plus));
             default -> {}
         }

@@ -2,7 +2,6 @@
 package io.tierlog.ops.audit.stats;
 
 import io.tierlog.schemas.GroupPolicy;
-import io.tierlog.schemas.MigrationPolicy;
 import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.SkipReason;
 import io.tierlog.schemas.Tier;
@@ -24,17 +23,24 @@ import java.util.Optional;
  * <p>Records of one topic and partition come in log order. Partitions, and the three topics, may be read side by side: what belongs together is
  * joined in either order. It uses no clock: {@code atMs} is the append time of the record, or, when a record is read as it arrives, that time.
  *
+ * <p>A stretch needs what was before it: an operation may have been issued before it and end in it. So all records are folded from the beginning of
+ * the log, and those before the stretch are remembered and not counted.
+ *
  * <p>Memory follows what is live: unfinished requests and operations, and the keys of blocks on hosts and disks. Every table has a limit.
  *
  * <p>Trade-off: the fold reads the log alone, so blocks of attempts that never reached prefill do not count, and a cause of a miss is the reason for
  * which the request went on, not the history of the block. Not thread-safe.
  */
 public final class LogStatistics {
+    /** The stretch of a whole log: every time is at or after it. */
+    static final long FROM_THE_BEGINNING = Long.MIN_VALUE;
+
     private final Optional<LogDetail> detail;
+    private final long fromMs;
     private final RequestStatistics requests;
-    private final OperationStatistics operations = new OperationStatistics();
-    private final WatermarkStatistics watermarks = new WatermarkStatistics();
-    private final PlacementStatistics placements = new PlacementStatistics();
+    private final OperationStatistics operations;
+    private final WatermarkStatistics watermarks;
+    private final PlacementStatistics placements;
     private final FetchStatistics fetches = new FetchStatistics();
     private final Map<RefusalReason, Long> refused = new EnumMap<>(RefusalReason.class);
     private final Map<SkipReason, Long> skipped = new EnumMap<>(SkipReason.class);
@@ -48,55 +54,62 @@ public final class LogStatistics {
     private long firstMs;
     private long lastMs;
 
-    /** Without detail. */
+    /** Of all records, without detail. */
     public LogStatistics() {
-        this(Optional.empty());
+        this(Optional.empty(), FROM_THE_BEGINNING);
     }
 
-    /** With what {@code detail} adds to the sums. */
-    LogStatistics(Optional<LogDetail> detail) {
+    /** Of the records from {@code fromMs} on, with what {@code detail} adds to the sums. */
+    LogStatistics(Optional<LogDetail> detail, long fromMs) {
         this.detail = detail;
+        this.fromMs = fromMs;
         this.requests = new RequestStatistics(
-                (atMs, part, root, more) -> detail.ifPresent(sink -> sink.hits(atMs, part, root, more)));
+                fromMs, (atMs, part, root, more) -> detail.ifPresent(sink -> sink.hits(atMs, part, root, more)));
+        this.operations = new OperationStatistics(fromMs);
+        this.watermarks = new WatermarkStatistics(fromMs);
+        this.placements = new PlacementStatistics(fromMs);
     }
 
     /** Applies an event. */
     public void event(Event event, long atMs) {
-        seen(atMs);
-        events++;
-        if (event instanceof BlocksRecovered e && e.tier() == Tier.DISK) {
-            recovered += e.blocks().size();
+        boolean counts = counts(atMs);
+        if (counts) {
+            events++;
+            fetches.event(event);
+            if (event instanceof BlocksRecovered e && e.tier() == Tier.DISK) {
+                recovered += e.blocks().size();
+            }
         }
         requests.event(event, atMs);
-        fetches.event(event);
-        detail.ifPresent(sink -> sink.event(event, atMs));
+        detail.ifPresent(sink -> sink.event(event, atMs, counts));
     }
 
     /** Applies a fact. */
     public void fact(Fact fact, long atMs) {
-        seen(atMs);
-        facts++;
-        if (fact instanceof InputRefused f) {
-            refused.merge(f.reason(), 1L, Long::sum);
-        } else if (fact instanceof InputSkipped f) {
-            skipped.merge(f.reason(), 1L, Long::sum);
-        } else if (fact instanceof PolicyAdopted f && f.version() > policyVersion) {
-            policyVersion = f.version();
-            MigrationPolicy migration = f.policy().migration();
-            groups = migration == null ? List.of() : migration.groups();
+        boolean counts = counts(atMs);
+        if (counts) {
+            facts++;
+            fetches.fact(fact);
+            if (fact instanceof InputRefused f) {
+                refused.merge(f.reason(), 1L, Long::sum);
+            } else if (fact instanceof InputSkipped f) {
+                skipped.merge(f.reason(), 1L, Long::sum);
+            }
         }
-        requests.fact(fact);
+        if (fact instanceof PolicyAdopted f && f.version() > policyVersion) {
+            policyVersion = f.version();
+            groups = LogSummary.Requests.groupsOf(f.policy());
+        }
+        requests.fact(fact, atMs);
         operations.fact(fact, atMs);
         watermarks.fact(fact, atMs);
-        placements.fact(fact);
-        fetches.fact(fact);
-        detail.ifPresent(sink -> sink.fact(fact, atMs));
+        placements.fact(fact, atMs);
+        detail.ifPresent(sink -> sink.fact(fact, atMs, counts));
     }
 
     /** Applies a command. */
     public void command(Command command, long atMs) {
-        seen(atMs);
-        commands++;
+        commands += counts(atMs) ? 1 : 0;
         requests.command(command, atMs);
     }
 
@@ -118,9 +131,14 @@ public final class LogStatistics {
         unreadable++;
     }
 
-    private void seen(long atMs) {
-        firstMs = firstMs == 0 ? atMs : Math.min(firstMs, atMs);
-        lastMs = Math.max(lastMs, atMs);
+    /** Whether a record is in the stretch; if so, notes its time. */
+    private boolean counts(long atMs) {
+        if (atMs >= fromMs) {
+            firstMs = firstMs == 0 ? atMs : Math.min(firstMs, atMs);
+            lastMs = Math.max(lastMs, atMs);
+            return true;
+        }
+        return false;
     }
 
     /** Events so far. */

@@ -2,9 +2,11 @@
 package io.tierlog.ops.audit.stats;
 
 import io.tierlog.schemas.GroupPolicy;
+import io.tierlog.schemas.MigrationPolicy;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationState;
 import io.tierlog.schemas.PeerReadReason;
+import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.PromotionOutcome;
 import io.tierlog.schemas.PromotionReply;
 import io.tierlog.schemas.RefusalReason;
@@ -66,7 +68,7 @@ public record LogSummary(
      * @param submitted attempts that engines submitted
      * @param answeredAtOnce those whose agent answered without waiting for a fetch
      * @param waitsExpired those whose wait for a fetch ran out
-     * @param states attempts by their state at the end of the log
+     * @param states attempts by their state at the end; without those that ended before the stretch
      * @param ends attempts that ended, by reason
      * @param parts blocks of the prompts of prefilled attempts, by node and namespace
      * @param misses computed blocks by cause: {@code last_block} for those that hold the last token, else the reason for which the request went on
@@ -98,6 +100,12 @@ public record LogSummary(
             return by(part -> groupOf(groups, part.namespace()));
         }
 
+        /** The groups of a policy. */
+        public static List<GroupPolicy> groupsOf(Policy policy) {
+            MigrationPolicy migration = policy.migration();
+            return migration == null ? List.of() : migration.groups();
+        }
+
         /** The group of a namespace; {@code (none)} when none has it. */
         public static String groupOf(List<GroupPolicy> groups, String namespace) {
             return NamespaceGroups.of(groups, namespace);
@@ -114,6 +122,7 @@ public record LogSummary(
      * Operations.
      *
      * @param byNode counts by node and kind; only kinds that the node had
+     * @param unfinishedBefore operations that had begun before the stretch, and had not ended then
      * @param unfinished operations that have not ended
      * @param breaches ends without a start, and second starts; 0 on a correct log
      * @param durations from the fact that issued an operation to the fact that ended it, by kind
@@ -121,8 +130,8 @@ public record LogSummary(
      * @param longestBatchMs the longest of their durations, in milliseconds
      */
     public record Operations(
-            Map<String, Map<OperationKind, OperationCounts>> byNode, long unfinished, long breaches, Map<OperationKind, Percentiles> durations,
-            long batches, long longestBatchMs) {
+            Map<String, Map<OperationKind, OperationCounts>> byNode, long unfinishedBefore, long unfinished, long breaches,
+            Map<OperationKind, Percentiles> durations, long batches, long longestBatchMs) {
         /** Counts by kind, of all nodes. */
         public Map<OperationKind, OperationCounts> byKind() {
             Map<OperationKind, OperationCounts> sums = new EnumMap<>(OperationKind.class);
@@ -164,7 +173,12 @@ public record LogSummary(
      * @param sumMs time above in all, in milliseconds
      * @param longestMs the longest of these times
      */
-    public record TimeAbove(long crossings, long sumMs, long longestMs) {}
+    public record TimeAbove(long crossings, long sumMs, long longestMs) {
+        /** Both together. */
+        TimeAbove plus(TimeAbove o) {
+            return new TimeAbove(crossings + o.crossings, sumMs + o.sumMs, Math.max(longestMs, o.longestMs));
+        }
+    }
 
     /** Use of a tier as its agent reported it, in blocks, at a time in milliseconds since 1970. */
     public record Sample(long atMs, String node, Tier tier, long used, long pins, long capacity) {}

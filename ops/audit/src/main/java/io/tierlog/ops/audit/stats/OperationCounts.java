@@ -18,7 +18,8 @@ import java.util.Map;
  */
 public record OperationCounts(
         long started, Map<OperationState, Long> ends, Map<OperationReason, Long> reasons, long doneBlocks, long failedBlocks, long movedBytes) {
-    static final OperationCounts NONE = new OperationCounts(0, Map.of(), Map.of(), 0, 0, 0);
+    /** No operation. */
+    public static final OperationCounts NONE = new OperationCounts(0, Map.of(), Map.of(), 0, 0, 0);
 
     /** Operations that ended in that state. */
     public long ended(OperationState state) {

@@ -16,37 +16,53 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Operations, from the facts alone: started = done + failed + cancelled + fenced + unfinished, and each has one end. Memory: an entry for each
- * unfinished operation, and one for each node and kind. Not thread-safe.
+ * Operations, from the facts alone: unfinished before + started = done + failed + cancelled + fenced + unfinished, and each has one end. What
+ * began before the stretch is remembered and not counted. Memory: an entry for each unfinished operation, and one for each node and kind. Not
+ * thread-safe.
  */
 final class OperationStatistics {
+    private final long fromMs;
     private final Map<String, Long> issuedAtMs = new HashMap<>();
     private final Map<String, Map<OperationKind, OperationCounts>> byNode = new TreeMap<>();
     private final Map<OperationKind, Histogram> durations = new EnumMap<>(OperationKind.class);
+    private long unfinishedBefore;
     private long breaches;
     private long batches;
     private long longestBatchMs;
+
+    /** Counts what happens from {@code fromMs} on. */
+    OperationStatistics(long fromMs) {
+        this.fromMs = fromMs;
+    }
 
     void fact(Fact fact, long atMs) {
         String node = fact.envelope().aggregate();
         // Facts of other types do not concern operations.
         switch (fact) {
             case OperationIssued f -> {
-                add(node, f.kind(), new OperationCounts(1, Map.of(), Map.of(), 0, 0, 0));
-                if (issuedAtMs.put(f.operation(), atMs) != null) {
-                    breaches++;
+                boolean isSecond = issuedAtMs.put(f.operation(), atMs) != null;
+                if (atMs >= fromMs) {
+                    add(node, f.kind(), new OperationCounts(1, Map.of(), Map.of(), 0, 0, 0));
+                    breaches += isSecond ? 1 : 0;
+                } else {
+                    unfinishedBefore += isSecond ? 0 : 1;
                 }
             }
             case OperationEnded f -> {
-                add(node, f.kind(), end(0, f.state(), f.reason(), f.doneBlocks(), f.failedBlocks(), f.movedBytes()));
                 Long since = issuedAtMs.remove(f.operation());
-                if (since == null) {
-                    breaches++;
+                if (atMs >= fromMs) {
+                    add(node, f.kind(), end(0, f.state(), f.reason(), f.doneBlocks(), f.failedBlocks(), f.movedBytes()));
+                    if (since == null) {
+                        breaches++;
+                    } else {
+                        duration(f.kind(), atMs - since);
+                    }
                 } else {
-                    duration(f.kind(), atMs - since);
+                    unfinishedBefore -= since == null ? 0 : 1;
                 }
             }
-            case OrphanAdopted f -> add(node, f.kind(), end(1, f.state(), null, f.doneBlocks(), f.failedBlocks(), f.movedBytes()));
+            case OrphanAdopted f when atMs >= fromMs ->
+                add(node, f.kind(), end(1, f.state(), null, f.doneBlocks(), f.failedBlocks(), f.movedBytes()));
             default -> {}
         }
     }
@@ -76,6 +92,6 @@ final class OperationStatistics {
         byNode.forEach((node, kinds) -> counts.put(node, new EnumMap<>(kinds)));
         Map<OperationKind, Percentiles> times = new EnumMap<>(OperationKind.class);
         durations.forEach((kind, histogram) -> times.put(kind, Percentiles.of(histogram)));
-        return new LogSummary.Operations(counts, issuedAtMs.size(), breaches, times, batches, longestBatchMs);
+        return new LogSummary.Operations(counts, unfinishedBefore, issuedAtMs.size(), breaches, times, batches, longestBatchMs);
     }
 }

@@ -19,33 +19,43 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Placements on hosts and disks, and what left any tier. Memory: the key of each block on a host or a disk, {@value #MAX_BLOCKS} at most; what
- * comes beyond is not counted. Not thread-safe.
+ * Placements on hosts and disks, and what left any tier. Placements from before the stretch are remembered. Memory: the key of each block on a
+ * host or a disk, {@value #MAX_BLOCKS} at most; what comes beyond is not counted. Not thread-safe.
  */
 final class PlacementStatistics {
     static final int MAX_BLOCKS = 4_000_000;
 
+    private final long fromMs;
     private final Map<String, Map<Place, Set<Bytes>>> blocks = new HashMap<>();
     private final Map<Place, Long> most = new TreeMap<>();
     private final Map<String, Map<Eviction, Evicted>> evictions = new TreeMap<>();
     private long counted;
     private boolean complete = true;
 
-    void fact(Fact fact) {
+    /** Counts what happens from {@code fromMs} on. */
+    PlacementStatistics(long fromMs) {
+        this.fromMs = fromMs;
+    }
+
+    void fact(Fact fact, long atMs) {
         String location = fact.envelope().aggregate();
         // Facts of other types do not change placements.
         switch (fact) {
-            case BlocksPlaced f when isCounted(f.tier()) -> placed(new Place(f.namespace(), location, f.tier()), f);
+            case BlocksPlaced f when isCounted(f.tier()) -> placed(new Place(f.namespace(), location, f.tier()), f, atMs);
             case BlocksRemoved f -> {
-                evictions.computeIfAbsent(location, l -> new TreeMap<>())
-                        .merge(new Eviction(f.tier(), f.reason()), new Evicted(f.blocks().size(), f.lastCopiesLost()), Evicted::plus);
+                if (atMs >= fromMs) {
+                    evictions.computeIfAbsent(location, l -> new TreeMap<>())
+                            .merge(new Eviction(f.tier(), f.reason()), new Evicted(f.blocks().size(), f.lastCopiesLost()), Evicted::plus);
+                }
                 if (isCounted(f.tier())) {
-                    removed(new Place(f.namespace(), location, f.tier()), f);
+                    removed(new Place(f.namespace(), location, f.tier()), f, atMs);
                 }
             }
             case NodeEnded _ -> {
-                Map<Place, Set<Bytes>> gone = blocks.remove(location);
-                counted -= gone == null ? 0 : gone.values().stream().mapToLong(Set::size).sum();
+                Map<Place, Set<Bytes>> gone = blocks.getOrDefault(location, Map.of());
+                gone.forEach((place, here) -> most(place, here, atMs));
+                counted -= gone.values().stream().mapToLong(Set::size).sum();
+                blocks.remove(location);
             }
             default -> {}
         }
@@ -55,7 +65,7 @@ final class PlacementStatistics {
         return tier == Tier.HOST || tier == Tier.DISK;
     }
 
-    private void placed(Place place, BlocksPlaced f) {
+    private void placed(Place place, BlocksPlaced f, long atMs) {
         Set<Bytes> here = blocks.computeIfAbsent(place.node(), n -> new TreeMap<>()).computeIfAbsent(place, p -> new HashSet<>());
         for (PagedBlock block : f.blocks()) {
             if (counted >= MAX_BLOCKS) {
@@ -64,13 +74,19 @@ final class PlacementStatistics {
                 counted++;
             }
         }
-        if (!here.isEmpty()) {
+        most(place, here, atMs);
+    }
+
+    /** What was placed before the stretch counts before it leaves, and at the end. */
+    private void most(Place place, Set<Bytes> here, long atMs) {
+        if (atMs >= fromMs && !here.isEmpty()) {
             most.merge(place, (long) here.size(), Math::max);
         }
     }
 
-    private void removed(Place place, BlocksRemoved f) {
+    private void removed(Place place, BlocksRemoved f, long atMs) {
         Set<Bytes> here = blocks.getOrDefault(place.node(), Map.of()).getOrDefault(place, Set.of());
+        most(place, here, atMs);
         for (Block block : f.blocks()) {
             counted -= !here.isEmpty() && here.remove(block.key()) ? 1 : 0;
         }
@@ -78,7 +94,10 @@ final class PlacementStatistics {
 
     LogSummary.Placements summary(long recovered) {
         Map<Place, Long> end = new TreeMap<>();
-        blocks.values().forEach(places -> places.forEach((place, here) -> end.put(place, (long) here.size())));
+        blocks.values().forEach(places -> places.forEach((place, here) -> {
+            end.put(place, (long) here.size());
+            most(place, here, fromMs);
+        }));
         Map<String, Map<Eviction, Evicted>> left = new TreeMap<>();
         evictions.forEach((location, evicted) -> left.put(location, new TreeMap<>(evicted)));
         return new LogSummary.Placements(new TreeMap<>(most), end, complete, left, recovered);

@@ -42,6 +42,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Attempts of requests: their states, the blocks of their prompts, and how long they waited.
  *
+ * <p>What happened before {@code fromMs} is remembered and not counted: a request may have been submitted before it and end after it.
+ *
  * <p>A block loaded from the host counts for the tier that it was fetched from for this attempt; without a fetch it counts for the host. An attempt
  * counts once it is prefilled.
  *
@@ -69,6 +71,7 @@ final class RequestStatistics {
     private long answeredAtOnce;
     private long waitsExpired;
 
+    private final long fromMs;
     private final HitListener hitListener;
 
     /** Receives further blocks of the prompt of a prefilled attempt, as their origin becomes known. */
@@ -77,7 +80,8 @@ final class RequestStatistics {
         void hits(long prefilledMs, Part part, Bytes root, HitCounts more);
     }
 
-    RequestStatistics(HitListener hitListener) {
+    RequestStatistics(long fromMs, HitListener hitListener) {
+        this.fromMs = fromMs;
         this.hitListener = hitListener;
     }
 
@@ -131,7 +135,7 @@ final class RequestStatistics {
             case OperationCancelled e when fetches.containsKey(e.operation()) -> fetchEnded(e.operation(), e.blocks(), atMs);
             case CommandRefused e when e.operation() != null && fetches.containsKey(e.operation()) -> fetchEnded(e.operation(), List.of(), atMs);
             case WaitExpired e -> {
-                waitsExpired++;
+                waitsExpired += atMs >= fromMs ? 1 : 0;
                 ready(live.get(new Attempt(node, e.request(), e.attempt())), atMs);
             }
             case LoadBackDone e -> loaded(live.get(new Attempt(node, e.request(), e.attempt())), e.blocks());
@@ -158,7 +162,7 @@ final class RequestStatistics {
         }
     }
 
-    void fact(Fact fact) {
+    void fact(Fact fact, long atMs) {
         String node = fact.envelope().aggregate();
         // Facts of other types do not concern requests.
         switch (fact) {
@@ -166,14 +170,16 @@ final class RequestStatistics {
                 fetchOf(f.operation(), new Attempt(node, f.request(), f.attempt()));
             case OperationEnded f when f.state() == OperationState.FENCED -> abandoned(fetches.remove(f.operation()));
             case RequestAdmitted _ -> states.merge(RequestState.SUBMITTED, 1L, Long::sum);
-            case RequestTransitioned f -> transitioned(new Attempt(node, f.request(), f.attempt()), f);
+            case RequestTransitioned f -> transitioned(new Attempt(node, f.request(), f.attempt()), f, atMs);
             default -> {}
         }
     }
 
     private void submitted(Attempt id, RequestSubmitted e, long atMs) {
-        submitted++;
-        answeredAtOnce += e.answered() ? 1 : 0;
+        if (atMs >= fromMs) {
+            submitted++;
+            answeredAtOnce += e.answered() ? 1 : 0;
+        }
         Live attempt = live.computeIfAbsent(id, a -> new Live());
         attempt.namespace = e.namespace();
         attempt.root = e.keys().isEmpty() ? Bytes.EMPTY : e.keys().getFirst();
@@ -191,7 +197,7 @@ final class RequestStatistics {
 
     /** Submit and command may be read in either order: whichever comes second takes the time between them. */
     private void pair(Attempt id, Live attempt) {
-        if (attempt.waits && attempt.submittedMs >= 0 && attempt.commandMs >= 0) {
+        if (attempt.waits && attempt.submittedMs >= 0 && attempt.commandMs >= 0 && attempt.commandMs >= fromMs) {
             submitToCommand.recordValue(Latencies.clamp(attempt.commandMs - attempt.submittedMs));
         }
         if (attempt.isOver()) {
@@ -202,7 +208,9 @@ final class RequestStatistics {
     private void ready(@Nullable Live attempt, long atMs) {
         if (attempt != null && attempt.waits && attempt.readyMs < 0 && attempt.submittedMs >= 0) {
             attempt.readyMs = atMs;
-            submitToReady.recordValue(Latencies.clamp(atMs - attempt.submittedMs));
+            if (atMs >= fromMs) {
+                submitToReady.recordValue(Latencies.clamp(atMs - attempt.submittedMs));
+            }
         }
     }
 
@@ -261,6 +269,9 @@ final class RequestStatistics {
     }
 
     private void prefilled(Attempt id, RequestPrefilled e, long atMs) {
+        if (atMs < fromMs) {
+            return;
+        }
         Live attempt = live.get(id);
         Part part = new Part(id.node, attempt == null ? "" : attempt.namespace);
         Live counted = attempt == null ? new Live() : attempt;
@@ -314,11 +325,13 @@ final class RequestStatistics {
         }
     }
 
-    private void transitioned(Attempt id, RequestTransitioned f) {
-        states.computeIfPresent(f.from(), (state, count) -> count > 1 ? Long.valueOf(count - 1) : null);
-        states.merge(f.to(), 1L, Long::sum);
+    private void transitioned(Attempt id, RequestTransitioned f, long atMs) {
         boolean end = f.to() == RequestState.FINISHED || f.to() == RequestState.CANCELLED || f.to() == RequestState.REJECTED;
-        if (end) {
+        states.computeIfPresent(f.from(), (state, count) -> count > 1 ? Long.valueOf(count - 1) : null);
+        if (!end || atMs >= fromMs) {
+            states.merge(f.to(), 1L, Long::sum);
+        }
+        if (end && atMs >= fromMs) {
             ends.merge(f.reason(), 1L, Long::sum);
         }
         Live attempt = live.get(id);

@@ -27,7 +27,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Feeds a whole log to {@link LogStatistics}. Partitions are read and decoded side by side, and folded one record at a time; the three topics of a
- * partition are merged by append time, so that little waits to be joined. One instance reads once.
+ * partition are merged by append time, so that little waits to be joined. A stretch is read from the beginning of the log on, since what happens in
+ * it may have begun before it. One instance reads once.
  */
 public final class StatisticsReader {
     private final LogSource source;
@@ -67,7 +68,7 @@ public final class StatisticsReader {
     }
 
     /**
-     * Reads a stretch.
+     * Reads up to the end of a stretch, and counts what is in it.
      *
      * @param between two times: each topic has offsets of its own
      * @param detail receives all that is read
@@ -81,7 +82,7 @@ public final class StatisticsReader {
             }
         }
         stretch = between;
-        statistics = new LogStatistics(detail);
+        statistics = new LogStatistics(detail, fromMs());
         int partitions = source.partitions(topics.events());
         for (String topic : List.of(topics.decisions(), topics.commands())) {
             if (source.partitions(topic) != partitions) {
@@ -120,9 +121,9 @@ public final class StatisticsReader {
         }
     }
 
-    private boolean isWithin(long timeMs) {
-        return (stretch.from().isEmpty() || (stretch.from().get() instanceof Moment.Time(long first) && timeMs >= first))
-                && (stretch.to().isEmpty() || stretch.to().get().includes(0, timeMs, 0));
+    private long fromMs() {
+        return stretch.from().isEmpty() ? LogStatistics.FROM_THE_BEGINNING
+                : stretch.from().get() instanceof Moment.Time(long first) ? first : Long.MAX_VALUE;
     }
 
     /** One topic of a partition. */
@@ -150,12 +151,13 @@ public final class StatisticsReader {
 
         void foldNext() {
             LogEntry.Data next = head;
-            if (next != null && isWithin(next.timestampMs())) {
+            if (next != null && (stretch.to().isEmpty() || stretch.to().get().includes(0, next.timestampMs(), 0))) {
                 Reading<F> reading = reader.read(next.value());
                 synchronized (lock) {
                     switch (reading) {
                         case Reading.Decoded<F> good -> fold.accept(good.value(), next.timestampMs());
-                        case Reading.Unreadable<F> _ -> unreadable.run();
+                        case Reading.Unreadable<F> _ when next.timestampMs() >= fromMs() -> unreadable.run();
+                        case Reading.Unreadable<F> _ -> {}
                     }
                 }
                 records.increment();

@@ -17,15 +17,22 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Watermarks and use of tiers. Memory: an entry for each watermark and each tier of each node, and {@value #MAX_SAMPLES} samples. Not thread-safe.
+ * Watermarks and use of tiers. What was reached or reported before the stretch counts from its beginning on. Memory: an entry for each
+ * watermark and each tier of each node, and {@value #MAX_SAMPLES} samples. Not thread-safe.
  */
 final class WatermarkStatistics {
     static final int MAX_SAMPLES = 100_000;
 
+    private final long fromMs;
     private final Map<Watermark, TimeAbove> ended = new TreeMap<>();
     private final Map<Watermark, Long> aboveSinceMs = new TreeMap<>();
     private final Map<NodeTier, Use> use = new TreeMap<>();
     private final List<Sample> samples = new ArrayList<>();
+
+    /** Counts what happens from {@code fromMs} on. */
+    WatermarkStatistics(long fromMs) {
+        this.fromMs = fromMs;
+    }
 
     void fact(Fact fact, long atMs) {
         String node = fact.envelope().aggregate();
@@ -33,37 +40,43 @@ final class WatermarkStatistics {
         switch (fact) {
             case WaterLevelCrossed f -> {
                 Watermark watermark = new Watermark(node, f.tier(), f.group());
-                ended.merge(watermark, new TimeAbove(1, 0, 0), (was, one) -> new TimeAbove(was.crossings() + 1, was.sumMs(), was.longestMs()));
                 aboveSinceMs.put(watermark, atMs);
+                if (atMs >= fromMs) {
+                    ended.merge(watermark, new TimeAbove(1, 0, 0), TimeAbove::plus);
+                }
             }
             case WaterLevelRelieved f -> {
                 Watermark watermark = new Watermark(node, f.tier(), f.group());
-                ended.computeIfPresent(watermark, (key, was) -> until(key, was, atMs));
-                aboveSinceMs.remove(watermark);
+                Long since = aboveSinceMs.remove(watermark);
+                if (since != null && atMs >= fromMs) {
+                    ended.merge(watermark, above(since, atMs), TimeAbove::plus);
+                }
             }
             case NodeSeen f -> f.usage().forEach(usage -> sample(node, usage, atMs));
             default -> {}
         }
     }
 
-    private TimeAbove until(Watermark watermark, TimeAbove was, long atMs) {
-        long ms = Math.max(0, atMs - aboveSinceMs.getOrDefault(watermark, atMs));
-        return new TimeAbove(was.crossings(), was.sumMs() + ms, Math.max(was.longestMs(), ms));
+    private TimeAbove above(long sinceMs, long atMs) {
+        long ms = Math.max(0, atMs - Math.max(sinceMs, fromMs));
+        return new TimeAbove(0, ms, ms);
     }
 
     private void sample(String node, TierUsage usage, long atMs) {
         long used = usage.capacityBlocks() - usage.freeBlocks();
         use.merge(new NodeTier(node, usage.tier()), new Use(used, used, usage.capacityBlocks()),
-                (was, now) -> new Use(now.now(), Math.max(was.most(), now.most()), now.capacity()));
-        if (samples.size() < MAX_SAMPLES) {
+                (was, now) -> new Use(now.now(), atMs < fromMs ? now.most() : Math.max(was.most(), now.most()), now.capacity()));
+        if (atMs >= fromMs && samples.size() < MAX_SAMPLES) {
             samples.add(new Sample(atMs, node, usage.tier(), used, usage.pinCount(), usage.capacityBlocks()));
         }
     }
 
     /** A watermark that is still above its low mark counts until {@code nowMs}. */
     LogSummary.Watermarks summary(long nowMs) {
-        Map<Watermark, TimeAbove> above = new TreeMap<>();
-        ended.forEach((watermark, was) -> above.put(watermark, aboveSinceMs.containsKey(watermark) ? until(watermark, was, nowMs) : was));
+        Map<Watermark, TimeAbove> above = new TreeMap<>(ended);
+        if (nowMs >= fromMs) {
+            aboveSinceMs.forEach((watermark, since) -> above.merge(watermark, above(since, nowMs), TimeAbove::plus));
+        }
         return new LogSummary.Watermarks(above, new TreeMap<>(use), List.copyOf(samples));
     }
 }

@@ -49,7 +49,7 @@ class LogDetailTest {
     @Test
     void numbersStandInTheirIntervals() {
         LogDetail detail = new LogDetail(60_000);
-        LogStatistics statistics = new LogStatistics(Optional.of(detail));
+        LogStatistics statistics = new LogStatistics(Optional.of(detail), LogStatistics.FROM_THE_BEGINNING);
         Policy policy = Policies.INITIAL;
         statistics.fact(new AgentAccepted(envelope(), "a", "p", 1, List.of(new TierCapacity(Tier.HOST, 9, 1_000)), Bytes.EMPTY, Bytes.EMPTY, 0,
                 policy, null, false), 60_000);

@@ -91,6 +91,7 @@ public final class SummaryJson {
 
     private static void operations(ObjectNode json, LogSummary.Operations operations) {
         json.putObject("operations")
+                .put("unfinished_before", operations.unfinishedBefore())
                 .put("started", operations.started())
                 .put("done", operations.ended(OperationState.DONE))
                 .put("failed", operations.ended(OperationState.FAILED))

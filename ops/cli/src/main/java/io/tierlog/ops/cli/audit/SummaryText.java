@@ -96,6 +96,9 @@ public final class SummaryText {
     /** Operations, with why some of them failed. */
     public void operations(LogSummary.Operations operations) {
         sections.title("Operations");
+        if (operations.unfinishedBefore() > 0) {
+            sections.row("unfinished before", pad(count(operations.unfinishedBefore())));
+        }
         sections.row("started", pad(count(operations.started())));
         Map<OperationReason, Long> reasons = new EnumMap<>(OperationReason.class);
         operations.byKind().values().forEach(kind -> kind.reasons().forEach((reason, ended) -> reasons.merge(reason, ended, Long::sum)));
