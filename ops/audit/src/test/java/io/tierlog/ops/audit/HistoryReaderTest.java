@@ -12,18 +12,27 @@ import io.tierlog.ops.audit.history.Subject;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.GroupPolicy;
+import io.tierlog.schemas.MarkClearing;
+import io.tierlog.schemas.MigrationPolicy;
+import io.tierlog.schemas.MoveCause;
+import io.tierlog.schemas.MoveTrigger;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.OperationState;
 import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.RemovalReason;
+import io.tierlog.schemas.Retention;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.WireRecord;
+import io.tierlog.schemas.WritePolicy;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.NodeEnded;
 import io.tierlog.schemas.decision.OperationEnded;
 import io.tierlog.schemas.decision.OperationIssued;
+import io.tierlog.schemas.decision.PolicyAdopted;
 import io.tierlog.schemas.decision.TimeAdvanced;
 import io.tierlog.schemas.decision.WaterLevelCrossed;
 import io.tierlog.schemas.event.Tick;
@@ -96,6 +105,29 @@ class HistoryReaderTest {
         assertEquals(List.of(), history.placements());
         assertEquals(List.of("tier=HOST", "namespace=chat", "blocks=2 of them", "heldAlso=UNKNOWN", "touch=0", "block.index=0",
                 "block.key=00000000000000aa", "block.page=7", "block.generation=3", "block.crc32c=0"), history.entries().getFirst().fields());
+    }
+
+    /** The levels of the host and of two groups on it are crossed; the block is of one group. What a route drops left by no level. */
+    @Test
+    void aLevelIsThatOfTheTierOrOfTheGroupOfTheBlock() throws Exception {
+        GroupPolicy mine = new GroupPolicy("mine", List.of("chat"), null, List.of(), List.of());
+        GroupPolicy other = new GroupPolicy("other", List.of("*"), null, List.of(), List.of());
+        MigrationPolicy groups = new MigrationPolicy(1, MarkClearing.ON_WRITE, 1, 1, List.of(mine, other));
+        event(new Tick(new Envelope("clock/0", "clock/0", 0, 1, 0, 5, null, null, null, null), 5));
+        decision(new PolicyAdopted(envelope("clock/0", 0), 4,
+                new Policy(1, WritePolicy.WRITE_BACK, 0.9, 0.8, 0.9, 0.8, true, 1, 1, 1, 1, true, groups, null)));
+        decision(new WaterLevelCrossed(envelope(NODE, 0), Tier.HOST, "other", 5, 0, 5, 0.9, 4));
+        decision(new WaterLevelCrossed(envelope(NODE, 0), Tier.HOST, "mine", 4, 0, 5, 0.8, 4));
+        MoveCause route = new MoveCause(MoveTrigger.ROUTE, null, "mine", 0.7, 0.5, 4, Retention.DELETE_SOURCE);
+        decision(new OperationIssued(envelope(NODE, 0), "node/a@0.0", OperationKind.DROP, Tier.HOST, Tier.UNKNOWN, null, 0, "chat",
+                Bytes.copyOf(new byte[0]), List.of(block(FIRST)), 1, 9, route, null, Tier.DISK));
+        List<History.Entry> left = read(new Subject.Block("chat", FIRST)).entries().stream().filter(History.Entry::departure).toList();
+
+        String ofGroup = "HOST group mine had 4 of 5 blocks in use, 0 of them leaving, when it reached its high mark of 0.8 (policy version 4)";
+        String ofTier = "HOST had 9 of 10 blocks in use, 1 of them leaving, when it reached its high mark of 0.9 (policy version 4)";
+        assertEquals(List.of("node/a@0.0: ", "node/a@1.0: " + ofTier + "; " + ofGroup),
+                left.stream().filter(entry -> entry.type().equals("OperationIssued"))
+                        .map(entry -> entry.fields().getFirst().substring("operation=".length()) + ": " + entry.level().orElse("")).toList());
     }
 
     @Test

@@ -30,7 +30,9 @@ import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.decision.RequestAdmitted;
 import io.tierlog.schemas.decision.RequestTransitioned;
 import io.tierlog.schemas.event.LoadBackDone;
+import io.tierlog.schemas.event.OperationCancelled;
 import io.tierlog.schemas.event.PrefetchDone;
+import io.tierlog.schemas.event.PrefetchFailed;
 import io.tierlog.schemas.event.RequestFinished;
 import io.tierlog.schemas.event.RequestPrefilled;
 import io.tierlog.schemas.event.RequestSubmitted;
@@ -136,6 +138,31 @@ class RequestHistoryTest {
                 "1 store fetched and loaded; operation node/a@1.0; ",
                 "2 nowhere computed; ; it left the host at 1970-01-01T00:00:01.010Z (0:1): water level"),
                 attempt.blocks().stream().map(b -> b.index() + " " + b.found() + " " + b.became() + "; " + b.broughtBy() + "; " + b.why()).toList());
+    }
+
+    /** The fetch of blocks 0 and 1 is cancelled with one of them on the host; that of block 2 fails. */
+    @Test
+    void aFetchThatIsCancelledOrFailsHasAStepAndItsBlocks() throws Exception {
+        BlockResult cancelled = new BlockResult(block(1, ONE), BlockStatus.FAILED, OperationReason.CANCELLED, -1, 0, 0, Tier.UNKNOWN);
+        BlockResult lost = new BlockResult(block(2, TWO), BlockStatus.FAILED, OperationReason.CHECKSUM, -1, 0, 0, Tier.STORE);
+        event(4_000, new RequestSubmitted(envelope(NODE, -1), "r-3", 1, "m/chat", List.of(ZERO, ONE, TWO), 50, 16, 0, List.of(), List.of(), 0, 3,
+                true, false, false, List.of(), null, null));
+        decision(4_001, new OperationIssued(envelope(NODE, 7), "node/a@7.0", OperationKind.PREFETCH, Tier.STORE, Tier.HOST, "r-3", 1, "m/chat", ZERO,
+                List.of(block(0, ZERO), block(1, ONE)), 1, 9, null, null, Tier.UNKNOWN));
+        decision(4_002, new OperationIssued(envelope(NODE, 7), "node/a@7.1", OperationKind.PREFETCH, Tier.STORE, Tier.HOST, "r-3", 1, "m/chat", ZERO,
+                List.of(block(2, TWO)), 1, 9, null, null, Tier.UNKNOWN));
+        event(4_010, new OperationCancelled(envelope(NODE, -1), "node/a@7.0", OperationReason.CANCELLED, "m/chat",
+                List.of(arrived(0, ZERO), cancelled)));
+        event(4_020, new PrefetchFailed(envelope(NODE, -1), "node/a@7.1", OperationReason.CHECKSUM, "m/chat", List.of(lost)));
+        event(4_030, new RequestPrefilled(envelope(NODE, -1), "r-3", 1, 0, 0, 4));
+        History.Attempt attempt = read(new Subject.Request("r-3")).attempts().getFirst();
+
+        assertEquals(List.of(
+                "fetch cancelled: cancelled, 1 of 2 blocks arrived, operation node/a@7.0",
+                "fetch failed: checksum, operation node/a@7.1"),
+                attempt.steps().stream().filter(s -> s.waitedFor().equals("the fetch")).map(s -> s.step() + ": " + s.detail()).toList());
+        assertEquals(List.of("operation node/a@7.0; ", "; the fetch did not bring it: cancelled", "; the fetch did not bring it: checksum"),
+                attempt.blocks().stream().map(b -> b.broughtBy() + "; " + (b.broughtBy().isEmpty() ? b.why() : "")).toList());
     }
 
     @Test

@@ -11,9 +11,12 @@ import io.tierlog.ops.audit.LogEntry;
 import io.tierlog.ops.audit.LogSource;
 import io.tierlog.ops.audit.RecordCursor;
 import io.tierlog.ops.audit.Stretch;
+import io.tierlog.ops.audit.stats.LogSummary;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.GroupPolicy;
+import io.tierlog.schemas.MoveTrigger;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Tier;
@@ -25,6 +28,7 @@ import io.tierlog.schemas.decision.EngineLeft;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.NodeEnded;
 import io.tierlog.schemas.decision.OperationIssued;
+import io.tierlog.schemas.decision.PolicyAdopted;
 import io.tierlog.schemas.decision.WaterLevelCrossed;
 import io.tierlog.schemas.decision.WaterLevelRelieved;
 import io.tierlog.schemas.event.Event;
@@ -38,9 +42,11 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.Stream;
 import org.apache.avro.generic.GenericRecord;
 import org.jspecify.annotations.Nullable;
 
@@ -62,6 +68,8 @@ final class PartitionHistory {
     private final List<History.Entry> entries = new ArrayList<>();
     private final Map<Place, History.Location> placements = new LinkedHashMap<>();
     private final Map<Level, WaterLevelCrossed> levels = new HashMap<>();
+    /** Groups of the policy in force, for a block. */
+    private List<GroupPolicy> groups = List.of();
     private final Set<String> ids = new LinkedHashSet<>();
     private final List<byte[]> needles = new ArrayList<>();
     private final List<WireType<? extends Fact>> types;
@@ -134,6 +142,7 @@ final class PartitionHistory {
                 && ((isOfTypes(value) && contains(value))
                         || facts.is(value, WaterLevelCrossed.TYPE)
                         || facts.is(value, WaterLevelRelieved.TYPE)
+                        || (job.subject() instanceof Subject.Block && facts.is(value, PolicyAdopted.TYPE))
                         || (!placements.isEmpty() && (facts.is(value, NodeEnded.TYPE) || facts.is(value, EngineLeft.TYPE))));
         return mayMatter && facts.read(value) instanceof Reading.Decoded<Fact> good ? good.value() : null;
     }
@@ -164,6 +173,7 @@ final class PartitionHistory {
         boolean ends = false;
         switch (fact) {
             case WaterLevelCrossed crossed -> levels.put(new Level(aggregate, crossed.tier(), crossed.group()), crossed);
+            case PolicyAdopted adopted -> groups = LogSummary.Requests.groupsOf(adopted.policy());
             case WaterLevelRelieved relieved -> levels.remove(new Level(aggregate, relieved.tier(), relieved.group()));
             case NodeEnded _ -> {
                 boolean onDevice = end(new Place(aggregate, Tier.DEVICE));
@@ -185,7 +195,8 @@ final class PartitionHistory {
             request.record(aggregate, data.offset(), data.timestampMs(), fact);
         }
         Tier left = ends ? null : leaves(fact);
-        Optional<String> level = left == null || !isByWatermark(fact) ? Optional.empty() : level(aggregate, left);
+        Optional<String> level = left != null && isByWatermark(fact) && job.subject() instanceof Subject.Block block
+                ? level(aggregate, left, block) : Optional.empty();
         add(data, topics.decisions(), fact.envelope(), fact, texts, cause(fact, input), level, ends || left != null);
     }
 
@@ -207,11 +218,16 @@ final class PartitionHistory {
     }
 
     private static boolean isByWatermark(Fact fact) {
-        return !(fact instanceof BlocksRemoved removed)
-                || switch (removed.reason()) {
-                    case WATER_LEVEL, PRESSURE, QUOTA -> true;
-                    case UNKNOWN, ENGINE_EVICTED, NOT_RETAINED, CHECKSUM, WRITE_FAILED, NODE_LOST, NODE_STOPPED, MIGRATED, MISSING -> false;
-                };
+        return switch (fact) {
+            // Else a route, an operator or a drain moved the block.
+            case OperationIssued issued -> issued.move() == null || issued.move().trigger() == MoveTrigger.WATER_LEVEL;
+            case BlocksRemoved removed -> switch (removed.reason()) {
+                case WATER_LEVEL, PRESSURE, QUOTA -> true;
+                case UNKNOWN, ENGINE_EVICTED, NOT_RETAINED, CHECKSUM, WRITE_FAILED, NODE_LOST, NODE_STOPPED, MIGRATED, MISSING -> false;
+            };
+            // Nothing else lets a block leave a tier.
+            default -> false;
+        };
     }
 
     private void place(long timeMs, Fact fact) {
@@ -235,12 +251,12 @@ final class PartitionHistory {
         return ByteBuffer.wrap(wanted.key()).equals(ByteBuffer.wrap(block.key().unshared()));
     }
 
-    /** The watermarks of the tier, and of groups on it, that are crossed now. */
-    private Optional<String> level(String aggregate, Tier tier) {
-        return levels.entrySet().stream()
-                .filter(entry -> entry.getKey().aggregate().equals(aggregate) && entry.getKey().tier() == tier)
-                .map(entry -> shown(entry.getValue()))
-                .sorted()
+    /** The watermarks of the tier, and of the block's group on it, that are crossed now. */
+    private Optional<String> level(String aggregate, Tier tier, Subject.Block block) {
+        return Stream.of("", LogSummary.Requests.groupOf(groups, block.namespace()))
+                .map(group -> levels.get(new Level(aggregate, tier, group)))
+                .filter(Objects::nonNull)
+                .map(PartitionHistory::shown)
                 .reduce((one, other) -> one + "; " + other);
     }
 

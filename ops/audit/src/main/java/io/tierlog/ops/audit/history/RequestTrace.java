@@ -13,6 +13,7 @@ import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.decision.RequestTransitioned;
 import io.tierlog.schemas.event.CommandRefused;
 import io.tierlog.schemas.event.LoadBackDone;
+import io.tierlog.schemas.event.OperationCancelled;
 import io.tierlog.schemas.event.OperationStarted;
 import io.tierlog.schemas.event.PrefetchDone;
 import io.tierlog.schemas.event.PrefetchFailed;
@@ -75,6 +76,10 @@ final class RequestTrace {
             return offset;
         }
 
+        private void fetched(String operation, List<BlockResult> blocks) {
+            blocks.forEach(block -> fetched.put(block.block().index(), new Fetched(operation, block)));
+        }
+
         private void step(long timeMs, String what, String waitedFor, String detail) {
             steps.add(new Step(timeMs, what, waitedFor, detail));
         }
@@ -107,8 +112,16 @@ final class RequestTrace {
             case OperationStarted e when fetches.containsKey(e.operation()) ->
                     fetches.get(e.operation()).step(timeMs, "fetch started", "a place among the agent's operations", e.operation());
             case PrefetchDone e when fetches.containsKey(e.operation()) -> fetched(fetches.get(e.operation()), timeMs, e);
-            case PrefetchFailed e when fetches.containsKey(e.operation()) ->
-                    fetches.get(e.operation()).step(timeMs, "fetch failed", "the fetch", words(e.reason()) + ", operation " + e.operation());
+            case PrefetchFailed e when fetches.containsKey(e.operation()) -> {
+                Attempt attempt = fetches.get(e.operation());
+                attempt.fetched(e.operation(), e.blocks());
+                attempt.step(timeMs, "fetch failed", "the fetch", words(e.reason()) + ", operation " + e.operation());
+            }
+            case OperationCancelled e when fetches.containsKey(e.operation()) -> {
+                Attempt attempt = fetches.get(e.operation());
+                attempt.fetched(e.operation(), e.blocks());
+                attempt.step(timeMs, "fetch cancelled", "the fetch", words(e.reason()) + ", " + arrived(e.blocks()) + ", operation " + e.operation());
+            }
             case CommandRefused e when e.operation() != null && fetches.containsKey(e.operation()) ->
                     fetches.get(e.operation()).step(timeMs, "fetch refused", "the fetch", words(e.reason()) + ": " + e.detail());
             case WaitExpired e ->
@@ -149,10 +162,13 @@ final class RequestTrace {
     }
 
     private static void fetched(Attempt attempt, long timeMs, PrefetchDone e) {
-        e.blocks().forEach(block -> attempt.fetched.put(block.block().index(), new Fetched(e.operation(), block)));
-        long arrived = e.blocks().stream().filter(block -> block.status() == BlockStatus.ARRIVED).count();
-        attempt.step(timeMs, "fetch done", "the fetch", arrived + " of " + e.blocks().size() + " blocks arrived, " + e.movedBytes() + " bytes in "
-                + e.durationMicros() / 1_000 + " ms");
+        attempt.fetched(e.operation(), e.blocks());
+        attempt.step(timeMs, "fetch done", "the fetch", arrived(e.blocks()) + ", " + e.movedBytes() + " bytes in " + e.durationMicros() / 1_000
+                + " ms");
+    }
+
+    private static String arrived(List<BlockResult> blocks) {
+        return blocks.stream().filter(block -> block.status() == BlockStatus.ARRIVED).count() + " of " + blocks.size() + " blocks arrived";
     }
 
     private static void loaded(Attempt attempt, long timeMs, LoadBackDone e) {
