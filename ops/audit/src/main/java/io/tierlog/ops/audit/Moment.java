@@ -55,7 +55,12 @@ public sealed interface Moment {
     }
 
     /** An offset without a partition: a moment only where one partition is meant. */
-    record Bare(long offset) implements Moment {}
+    record Bare(long offset) implements Moment {
+        @Override
+        public String toString() {
+            return "offset " + offset;
+        }
+    }
 
     /** What {@link #parse} needs beside the text. */
     Pattern NUMBER = Pattern.compile("\\d{1,18}");
@@ -114,7 +119,7 @@ public sealed interface Moment {
         Moment whole = this;
         if (this instanceof Bare(long offset)) {
             if (only.isEmpty() && partitions > 1) {
-                throw new AuditException("offset " + offset + " may be one of " + partitions + " partitions",
+                throw new AuditException(whole + " may be one of " + partitions + " partitions",
                         "write PARTITION:OFFSET, for example 0:" + offset + ", or name the node");
             }
             whole = new Decision(only.orElse(0), offset);
@@ -164,6 +169,27 @@ public sealed interface Moment {
         };
     }
 
+    /** Whether this moment is after another one; false where their kinds differ, since only the log tells then, and for different partitions. */
+    default boolean isAfter(Moment that) {
+        return switch (this) {
+            case End _ -> !(that instanceof End);
+            case Time(long ms) -> that instanceof Time(long other) && ms > other;
+            case Decision(int partition, long offset) -> that instanceof Decision(int same, long other) && partition == same && offset > other;
+            case Input(int partition, long offset) -> that instanceof Input(int same, long other) && partition == same && offset > other;
+            case Bare(long offset) -> that instanceof Bare(long other) && offset > other;
+        };
+    }
+
+    /** Whether nothing after the decision at an offset can be at this moment or before it. */
+    default boolean endsAt(long offset) {
+        return this instanceof Decision decision && offset >= decision.offset();
+    }
+
+    /** Whether a decision is known to be later than this moment without a look at its bytes. */
+    default boolean isBefore(long offset, long timeMs) {
+        return !(this instanceof Input) && !includes(offset, timeMs, -1);
+    }
+
     /**
      * Whether a decision is at this moment or before it.
      *
@@ -177,7 +203,7 @@ public sealed interface Moment {
             case Time time -> timeMs <= time.ms();
             case Decision decision -> offset <= decision.offset();
             case Input input -> cause <= input.offset();
-            case Bare bare -> throw new IllegalStateException("offset " + bare.offset() + " has no partition");
+            case Bare bare -> throw new IllegalStateException(bare + " has no partition");
         };
     }
 }

@@ -24,6 +24,17 @@ public record Stretch(Optional<Moment> from, Optional<Moment> to) {
     public static final Stretch ALL = new Stretch(Optional.empty(), Optional.empty());
 
     /**
+     * A stretch.
+     *
+     * @throws AuditException when it ends before it begins, as far as its two moments tell
+     */
+    public Stretch {
+        if (from.isPresent() && to.isPresent() && from.get().isAfter(to.get())) {
+            throw new AuditException(from.get() + " is after " + to.get() + ": nothing is between them", "write the earlier moment first");
+        }
+    }
+
+    /**
      * This stretch, with the partitions of its moments.
      *
      * @throws AuditException when a moment is of no partition, or the two are of different ones
@@ -110,6 +121,34 @@ public record Stretch(Optional<Moment> from, Optional<Moment> to) {
                 case Moment.Decision _, Moment.Input _, Moment.Bare _ -> offset <= lastEvent;
                 case Moment.End _ -> true;
             };
+        }
+
+        /** Whether no event after the one at an offset is in the stretch. A time does not tell: the clocks of senders differ. */
+        public boolean endsAtEvent(long offset) {
+            return to.isPresent() && switch (to.get()) {
+                case Moment.Decision _, Moment.Input _ -> offset >= lastEvent;
+                case Moment.Time _, Moment.End _, Moment.Bare _ -> false;
+            };
+        }
+
+        /** Whether a decision is known to be before the stretch without a look at its bytes. */
+        public boolean isBehind(long offset, long timeMs) {
+            return from.isPresent() && switch (from.get()) {
+                case Moment.Time time -> timeMs < time.ms();
+                case Moment.Decision decision -> offset < decision.offset();
+                case Moment.End _ -> true;
+                case Moment.Input _, Moment.Bare _ -> false;
+            };
+        }
+
+        /** Whether a decision is known to be later than the stretch without a look at its bytes. */
+        public boolean isBefore(long offset, long timeMs) {
+            return to.isPresent() && to.get().isBefore(offset, timeMs);
+        }
+
+        /** Whether no decision after the one at an offset, which answers the event at {@code cause}, is in the stretch. */
+        public boolean endsAt(long offset, long cause) {
+            return to.isPresent() && (to.get().endsAt(offset) || (to.get() instanceof Moment.Input input && cause > input.offset()));
         }
 
         /**

@@ -13,8 +13,10 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.apache.avro.file.DataFileReader;
 import org.apache.avro.generic.GenericDatumReader;
@@ -113,6 +115,41 @@ class AskTheLogTest {
         Answer unknown = run("audit", "state", "--log", data.toString(), "--node", "node-7");
         assertEquals(1, unknown.exitCode(), unknown.toString());
         assertTrue(unknown.err().contains("no node node-7"), unknown.err());
+        Answer nothing = run("audit", "state", "--log", data.toString(), "--node", "node-7", "--diff", "1970-01-01T00:00:00Z", "end");
+        assertEquals(1, nothing.exitCode(), nothing.toString());
+        assertTrue(nothing.err().contains("no node node-7 at either moment"), nothing.err());
+        refused("--diff has moments of its own", "state", "--diff", "0:1", "end", "--at", "0:1");
+        refused("--diff has moments of its own", "state", "--diff", "0:1", "end", "--blocks");
+    }
+
+    @Test
+    void anEmptyIdAndAStretchWithoutAnythingAreRefused() {
+        for (String command : List.of("request", "node", "tenant", "operation", "migration")) {
+            refused("ID is empty", command, "");
+        }
+        String[] late = {"--from", "2026-01-02T00:00:00Z", "--to", "2026-01-01T00:00:00Z"};
+        refused("2026-01-02T00:00:00Z is after 2026-01-01T00:00:00Z", "stats", late[0], late[1], late[2], late[3]);
+        refused("2026-01-02T00:00:00Z is after 2026-01-01T00:00:00Z", "node", "node-1", late[0], late[1], late[2], late[3]);
+    }
+
+    /** What is counted up to a time, and what is counted from it on, is what is counted in all; nothing looks broken to the second half. */
+    @Test
+    void theStatisticsOfTwoHalvesAddUp() {
+        JsonNode whole = json("stats");
+        long middle = (whole.path("from_ms").asLong() + whole.path("to_ms").asLong()) / 2;
+        JsonNode first = json("stats", "--to", Instant.ofEpochMilli(middle).toString());
+        JsonNode second = json("stats", "--from", Instant.ofEpochMilli(middle + 1).toString(), "--by", "tenant");
+
+        for (String count : List.of("/block_accesses", "/hits/device", "/hits/host", "/hits/disk", "/hits/store", "/computed_blocks",
+                "/operations/started", "/operations/done", "/operations/failed", "/operations/cancelled", "/attempts/submitted", "/events",
+                "/decisions", "/commands", "/first_uses", "/latency_ms/submit_to_command/count", "/latency_ms/submit_to_ready_waited/count")) {
+            assertEquals(whole.at(count).asLong(), first.at(count).asLong() + second.at(count).asLong(), count);
+        }
+        assertTrue(first.at("/operations/started").asLong() > 10 && second.at("/operations/started").asLong() > 10, second.toString());
+        assertEquals(first.at("/operations/unfinished"), second.at("/operations/unfinished_before"));
+        assertEquals(0, second.at("/operations/breaches").asLong());
+        assertTrue(second.path("rows").valueStream().filter(row -> row.path("tenant").asText().equals("(none)"))
+                .allMatch(row -> row.path("blocks").asLong() == 0), second.path("rows").toString());
     }
 
     @Test
@@ -172,7 +209,8 @@ class AskTheLogTest {
             assertEquals(table.path("rows").asLong(), rows.size(), table.toString());
         }
         List<String> open = rows(out.resolve("placements.avro")).stream().filter(row -> row.get("to_time") == null)
-                .map(row -> row.get("owner").toString().replaceFirst("^node/", "") + " " + row.get("tier") + " " + row.get("key")).sorted().toList();
+                .map(row -> row.get("owner").toString().replaceFirst("^node/", "") + " " + row.get("tier").toString().toLowerCase(Locale.ROOT) + " "
+                        + row.get("key")).sorted().toList();
         List<String> held = state.path("blocks").valueStream().filter(row -> !row.path("state").asText().equals("writing"))
                 .map(row -> row.path("node").asText() + " " + row.path("tier").asText() + " " + row.path("key").asText()).sorted().toList();
         assertTrue(open.size() > 50, open.toString());

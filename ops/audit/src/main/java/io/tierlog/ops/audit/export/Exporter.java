@@ -20,7 +20,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.LongAdder;
@@ -71,7 +70,7 @@ public final class Exporter {
             .name("operation").doc("Operation that brought it; null when none did.").type().optional().stringType()
             .requiredLong("placed_offset")
             .name("from_time").type(TIME).noDefault()
-            .name("removed_offset").doc("Null when it serves at the end.").type().optional().longType()
+            .name("removed_offset").doc("Null when it serves at the end of the stretch.").type().optional().longType()
             .name("to_time").type(MAYBE_TIME).withDefault(null)
             .optionalString("reason")
             .endRecord();
@@ -80,6 +79,7 @@ public final class Exporter {
     private final Topics topics;
     private final Codec codec;
     private final LongAdder progress = new LongAdder();
+    private long unreadableBefore;
 
     /** One file that was written. */
     public record Table(String name, Path file, long rows, long bytes) {}
@@ -94,6 +94,11 @@ public final class Exporter {
     /** Records read so far, from any thread. */
     public long recordsSoFar() {
         return progress.sum();
+    }
+
+    /** Decisions before the stretch that cannot be decoded: placements that began or ended by one of them are wrong. */
+    public long unreadableBefore() {
+        return unreadableBefore;
     }
 
     /**
@@ -124,7 +129,7 @@ public final class Exporter {
     private void events(int partition, Stretch.Part part, TableFile table) {
         RecordReader<Event> reader = codec.reader(Event.class);
         try (RecordCursor records = new RecordCursor(source, topics.events(), partition)) {
-            for (LogEntry.Data data = records.next(); data != null; data = records.next()) {
+            for (LogEntry.Data data = records.next(); data != null; data = part.endsAtEvent(data.offset()) ? null : records.next()) {
                 progress.increment();
                 if (part.hasEvent(data.offset(), data.timestampMs())) {
                     Event event = decoded(reader.read(data.value()), topics.events(), partition, data.offset());
@@ -143,12 +148,25 @@ public final class Exporter {
             }
         });
         try (RecordCursor records = new RecordCursor(source, topics.decisions(), partition)) {
-            for (LogEntry.Data data = records.next(); data != null; data = records.next()) {
+            long cause = -1;
+            for (LogEntry.Data data = records.next(); data != null; data = part.endsAt(data.offset(), cause) ? null : records.next()) {
                 progress.increment();
-                Fact fact = decoded(reader.read(data.value()), topics.decisions(), partition, data.offset());
-                long cause = LogInvariants.causeOffset(fact);
+                if (part.isBefore(data.offset(), data.timestampMs())) {
+                    span.over = true; // What is not in the stretch need not be readable. By a time, a later record may be in it again.
+                    continue;
+                }
+                Reading<Fact> reading = reader.read(data.value());
+                if (reading instanceof Reading.Unreadable<Fact> && part.isBehind(data.offset(), data.timestampMs())) {
+                    unreadableBefore++;
+                    continue;
+                }
+                Fact fact = decoded(reading, topics.decisions(), partition, data.offset());
+                cause = LogInvariants.causeOffset(fact);
                 boolean isIn = part.hasDecision(data.offset(), data.timestampMs(), cause);
-                span.next(data.offset(), isIn);
+                if (!isIn && part.endsAt(data.offset(), cause)) {
+                    break;
+                }
+                span.begun |= isIn;
                 if (!span.over) {
                     intervals.fact(fact, new PlacementIntervals.At(data.offset(), data.timestampMs()));
                 }
@@ -160,20 +178,14 @@ public final class Exporter {
         intervals.finish();
     }
 
-    /** How far the reading of decisions is: before the stretch, in it, or over. */
+    /** How far the reading of decisions is. */
     private static final class Span {
-        private long first = -1;
+        private boolean begun;
         private boolean over;
-
-        private void next(long offset, boolean isIn) {
-            first = first < 0 && isIn ? offset : first;
-            over |= first >= 0 && !isIn;
-        }
 
         /** Placements that ended before the stretch are no rows of it; those that begin after it are not seen. */
         private boolean overlaps(PlacementIntervals.Interval interval) {
-            PlacementIntervals.At end = interval.end();
-            return first >= 0 && (end == null || end.offset() >= first);
+            return begun || interval.end() == null;
         }
     }
 
@@ -201,7 +213,7 @@ public final class Exporter {
         PlacementIntervals.Begun begun = interval.begun();
         PlacementIntervals.At end = interval.end();
         return new GenericRecordBuilder(PLACEMENTS)
-                .set("partition", partition).set("owner", interval.aggregate()).set("tier", interval.tier().name().toLowerCase(Locale.ROOT))
+                .set("partition", partition).set("owner", interval.aggregate()).set("tier", interval.tier().name())
                 .set("namespace", interval.namespace()).set("key", interval.key().hex()).set("index", begun.index()).set("page", begun.page())
                 .set("generation", begun.generation()).set("operation", begun.operation()).set("placed_offset", begun.at().offset())
                 .set("from_time", begun.at().timeMs()).set("removed_offset", end == null ? null : end.offset())

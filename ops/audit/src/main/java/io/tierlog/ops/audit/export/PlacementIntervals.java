@@ -14,7 +14,6 @@ import io.tierlog.schemas.decision.NodeEnded;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Consumer;
@@ -41,7 +40,7 @@ final class PlacementIntervals {
      *
      * @param aggregate node/ID or store/SHARD
      * @param end the decision that ended it; null when it serves at the end
-     * @param reason why it ended; null when it serves at the end
+     * @param reason why it ended: a removal reason, or one of this class; null when it serves at the end
      */
     record Interval(String aggregate, Tier tier, String namespace, Bytes key, Begun begun, @Nullable At end, @Nullable String reason) {}
 
@@ -59,7 +58,7 @@ final class PlacementIntervals {
                     BlockId id = new BlockId(f.namespace(), block.block().key());
                     Begun before = here.put(id, new Begun(block.block().index(), block.page(), block.generation(), f.operation(), at));
                     if (before != null) {
-                        end(aggregate, f.tier(), id, before, at, "placed_again");
+                        end(aggregate, f.tier(), id, before, at, "PLACED_AGAIN");
                     }
                 }
             }
@@ -69,13 +68,13 @@ final class PlacementIntervals {
                     BlockId id = new BlockId(f.namespace(), block.key());
                     Begun before = here.remove(id);
                     if (before != null) {
-                        end(aggregate, f.tier(), id, before, at, f.reason().name().toLowerCase(Locale.ROOT));
+                        end(aggregate, f.tier(), id, before, at, f.reason().name());
                     }
                 }
             }
-            case EngineLeft _ -> endAll(aggregate, List.of(Tier.DEVICE), at, "engine_left");
-            case NodeEnded f -> endAll(aggregate, List.of(Tier.values()), at, f.reason().name().toLowerCase(Locale.ROOT));
-            case AgentAccepted _ -> endAll(aggregate, List.of(Tier.values()), at, "new_incarnation");
+            case EngineLeft _ -> endAll(aggregate, List.of(Tier.DEVICE), at, "ENGINE_LEFT");
+            case NodeEnded f -> endAll(aggregate, List.of(Tier.values()), at, f.reason().name());
+            case AgentAccepted _ -> endAll(aggregate, List.of(Tier.values()), at, "NEW_INCARNATION");
             default -> {}
         }
     }

@@ -7,11 +7,14 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.avro.Schema;
 import org.apache.avro.generic.GenericDatumReader;
@@ -26,6 +29,9 @@ public final class RecordFields {
 
     /** Fields that name an element of a list better than its position does. */
     private static final List<String> LABELS = List.of("tier", "group", "instance", "node", "name");
+
+    /** Fields that a label has besides, where an element has them: a group may have several routes. */
+    private static final List<String> ENDS = List.of("source", "target");
 
     private RecordFields() {}
 
@@ -151,9 +157,12 @@ public final class RecordFields {
             case GenericRecord record -> record.getSchema().getFields().forEach(
                     field -> add(fields, path.isEmpty() ? field.name() : path + "." + field.name(), record.get(field.pos())));
             case Collection<?> list -> {
+                Set<String> taken = new HashSet<>();
                 int position = 0;
                 for (Object element : list) {
-                    add(fields, path + "[" + label(element, position++) + "]", element);
+                    String label = label(element, position);
+                    add(fields, path + "[" + (taken.add(label) ? label : label + " " + position) + "]", element);
+                    position++;
                 }
             }
             case ByteBuffer bytes -> put(fields, path, hex(bytes));
@@ -173,7 +182,8 @@ public final class RecordFields {
                 Schema.Field field = record.getSchema().getField(label);
                 if (field != null) {
                     String text = String.valueOf(record.get(field.pos()));
-                    return text.isEmpty() ? "-" : text;
+                    return (text.isEmpty() ? "-" : text) + ENDS.stream().map(record.getSchema()::getField).filter(Objects::nonNull)
+                            .map(end -> " " + record.get(end.pos())).collect(Collectors.joining());
                 }
             }
         }

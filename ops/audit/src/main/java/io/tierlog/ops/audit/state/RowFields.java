@@ -8,6 +8,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** The fields of two versions of a row, compared one by one. Static and without state. */
@@ -16,8 +17,13 @@ final class RowFields {
 
     private RowFields() {}
 
-    /** The fields that differ; all of them when the row was added or removed. Elements of lists have the path LIST[ELEMENT].FIELD. */
-    static List<StateDiff.Field> difference(@Nullable WireRecord before, @Nullable WireRecord after) {
+    /**
+     * The fields that differ; all of them when the row was added or removed. Elements of lists have the path LIST[ELEMENT].FIELD.
+     *
+     * @param by the decisions that changed the field of a path
+     */
+    static List<StateDiff.Field> difference(
+            @Nullable WireRecord before, @Nullable WireRecord after, Function<String, List<StateDiff.By>> by) {
         Map<String, String> was = before == null ? Map.of() : RecordFields.flat(before);
         Map<String, String> is = after == null ? Map.of() : RecordFields.flat(after);
         Set<String> paths = new LinkedHashSet<>(is.keySet());
@@ -27,7 +33,7 @@ final class RowFields {
             String one = was.getOrDefault(path, NONE);
             String other = is.getOrDefault(path, NONE);
             if (!one.equals(other)) {
-                fields.add(new StateDiff.Field(path, one, other));
+                fields.add(new StateDiff.Field(path, one, other, by.apply(path)));
             }
         }
         return fields;

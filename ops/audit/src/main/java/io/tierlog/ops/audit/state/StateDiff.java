@@ -11,8 +11,9 @@ import java.util.List;
  * @param to where each partition stood then
  * @param decisions decisions between the two
  * @param changes the rows that differ, by table, aggregate and name; rows that came and went in between, and index rows, are not among them
+ * @param hasNode false when the question was about one node, and the log has none of that name at either moment
  */
-public record StateDiff(List<LogState.At> from, List<LogState.At> to, long decisions, List<Change> changes) {
+public record StateDiff(List<LogState.At> from, List<LogState.At> to, long decisions, List<Change> changes, boolean hasNode) {
     public StateDiff {
         from = List.copyOf(from);
         to = List.copyOf(to);
@@ -26,11 +27,19 @@ public record StateDiff(List<LogState.At> from, List<LogState.At> to, long decis
         CHANGED
     }
 
-    /** A decision that wrote a row: its offset and its type. */
+    /** A decision that changed a row: its offset and its type. */
     public record By(long offset, String type) {}
 
-    /** A field of a row; {@code -} stands for none. */
-    public record Field(String path, String before, String after) {}
+    /**
+     * A field of a row; {@code -} stands for none.
+     *
+     * @param by the first and the last decision that changed it; one when they are the same
+     */
+    public record Field(String path, String before, String after, List<By> by) {
+        public Field {
+            by = List.copyOf(by);
+        }
+    }
 
     /**
      * A row that differs.
@@ -41,8 +50,8 @@ public record StateDiff(List<LogState.At> from, List<LogState.At> to, long decis
      * @param row its name beside the aggregate; empty when there is one row for each aggregate
      * @param kind what became of it
      * @param fields the fields that differ
-     * @param decisions the last decisions that wrote it, at most {@value ChangedTables#MAX_DECISIONS}, oldest first
-     * @param decisionCount how many wrote it
+     * @param decisions the decisions that its fields name, oldest first
+     * @param decisionCount how many changed any field of it, those that others took back too
      */
     public record Change(
             int partition, String table, String aggregate, String row, Kind kind, List<Field> fields, List<By> decisions, long decisionCount) {

@@ -31,7 +31,6 @@ final class StateFold implements AutoCloseable {
     private final RecordReader<Fact> facts;
     private final RecordCursor decisions;
     private final HeapTables tables = new HeapTables();
-    private @Nullable Decoded ahead;
     private Folded last = new Folded(-1, 0, -1);
 
     /** The partition of a log. */
@@ -45,8 +44,6 @@ final class StateFold implements AutoCloseable {
      * @param cause offset of the event that it answers, -1 for none
      */
     record Folded(long offset, long timeMs, long cause) {}
-
-    private record Decoded(Folded place, Fact fact) {}
 
     /** Sees each decision before it is folded. */
     @FunctionalInterface
@@ -98,35 +95,34 @@ final class StateFold implements AutoCloseable {
         if (last.offset() >= 0 && !moment.includes(last.offset(), last.timeMs(), last.cause())) {
             throw new AuditException(moment + " is before " + new Moment.Decision(partition, last.offset()), "give the earlier moment first");
         }
-        for (Decoded next = peek(); next != null && moment.includes(next.place.offset(), next.place.timeMs(), next.place.cause()); next = peek()) {
-            listener.next(next.place.offset(), next.fact);
-            try {
-                Core.evolve(into, next.fact);
-            } catch (IllegalHistory e) {
-                throw damaged(next.place.offset(), "does not fit the state that the decisions before it made: " + e.getMessage(), e);
+        // What comes after the moment may be damaged: it is not decoded, and where the moment is an offset, not read.
+        while (!moment.endsAt(last.offset())) {
+            LogEntry.Data data = decisions.peek();
+            if (data == null || moment.isBefore(data.offset(), data.timestampMs())) {
+                return;
             }
-            last = next.place;
-            ahead = null;
+            Fact fact = decoded(data);
+            Folded next = new Folded(data.offset(), data.timestampMs(), LogInvariants.causeOffset(fact));
+            if (!moment.includes(next.offset(), next.timeMs(), next.cause())) {
+                return;
+            }
+            listener.next(next.offset(), fact);
+            try {
+                Core.evolve(into, fact);
+            } catch (IllegalHistory e) {
+                throw damaged(next.offset(), "does not fit the state that the decisions before it made: " + e.getMessage(), e);
+            }
+            last = next;
+            decisions.next();
             progress.increment();
         }
     }
 
-    private @Nullable Decoded peek() {
-        Decoded found = ahead;
-        if (found != null) {
-            return found;
-        }
-        LogEntry.Data data = decisions.next();
-        if (data == null) {
-            return null;
-        }
-        found = switch (facts.read(data.value())) {
-            case Reading.Decoded<Fact>(Fact fact) ->
-                    new Decoded(new Folded(data.offset(), data.timestampMs(), LogInvariants.causeOffset(fact)), fact);
+    private Fact decoded(LogEntry.Data data) {
+        return switch (facts.read(data.value())) {
+            case Reading.Decoded<Fact>(Fact fact) -> fact;
             case Reading.Unreadable<Fact> bad -> throw damaged(data.offset(), "cannot be decoded: " + bad.detail(), null);
         };
-        ahead = found;
-        return found;
     }
 
     private AuditException damaged(long offset, String what, @Nullable Throwable cause) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.audit.state;
 
+import io.tierlog.controller.core.table.Rows;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Partitions;
 import io.tierlog.events.Topics;
@@ -9,9 +10,11 @@ import io.tierlog.ops.audit.LogSource;
 import io.tierlog.ops.audit.Moment;
 import io.tierlog.ops.audit.PartitionJobs;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
@@ -90,21 +93,26 @@ public final class StateReader {
         return new StateDiff(parts.stream().map(Part::from).toList(), parts.stream().map(Part::to).toList(), decisions.get(),
                 parts.stream().flatMap(part -> part.changes.stream())
                         .filter(change -> aggregate.isEmpty() || change.aggregate().equals(aggregate))
-                        .sorted(StateDiff.Change.ORDER).toList());
+                        .sorted(StateDiff.Change.ORDER).toList(),
+                aggregate.isEmpty() || parts.stream().anyMatch(part -> part.nodes.contains(aggregate)));
     }
 
-    private record Part(LogState.At from, LogState.At to, List<StateDiff.Change> changes) {}
+    /** What one partition has; {@code nodes} are those of either moment. */
+    private record Part(LogState.At from, LogState.At to, List<StateDiff.Change> changes, Set<String> nodes) {}
 
     private Part part(int partition, Moment from, Moment to, AtomicLong decisions) {
         try (StateFold fold = fold(partition)) {
             fold.advance(from);
             LogState.At begin = at(fold);
+            Set<String> nodes = new HashSet<>();
+            fold.tables().rows(Rows.NODES).forEach((key, row) -> nodes.add(key.aggregate()));
             ChangedTables changed = new ChangedTables(fold.tables());
             fold.advance(to, changed, (offset, fact) -> {
                 decisions.incrementAndGet();
                 changed.by(new StateDiff.By(offset, fact.schema().getName()));
             });
-            return new Part(begin, at(fold), changed.changes(partition));
+            fold.tables().rows(Rows.NODES).forEach((key, row) -> nodes.add(key.aggregate()));
+            return new Part(begin, at(fold), changed.changes(partition), nodes);
         }
     }
 

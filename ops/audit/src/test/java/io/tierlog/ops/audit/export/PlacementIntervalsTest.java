@@ -59,10 +59,10 @@ class PlacementIntervalsTest {
         intervals.finish();
 
         assertEquals(List.of(
-                "node/a HOST from 10 to 30 placed_again",
-                "node/a DEVICE from 0 to 40 engine_left",
-                "node/a HOST from 30 to 60 quota",
-                "node/a DISK from 70 to 80 node_lost",
+                "node/a HOST from 10 to 30 PLACED_AGAIN",
+                "node/a DEVICE from 0 to 40 ENGINE_LEFT",
+                "node/a HOST from 30 to 60 QUOTA",
+                "node/a DISK from 70 to 80 NODE_LOST",
                 "node/a DISK from 100 to now",
                 "store/1 STORE from 20 to now"), found);
     }

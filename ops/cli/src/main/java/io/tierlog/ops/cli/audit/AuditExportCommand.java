@@ -46,18 +46,26 @@ final class AuditExportCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
+        ObjectNode json = new ObjectMapper().createObjectNode();
         List<Exporter.Table> tables = audit.read(cluster, source -> {
             Exporter exporter = new Exporter(source, cluster.topics(), cluster.codec());
-            return LogChoice.withProgress(
+            List<Exporter.Table> written = LogChoice.withProgress(
                     spec.commandLine().getErr(), exporter::recordsSoFar, () -> exporter.write(out, stretch.stretch(cluster.topics())));
+            json.put("unreadable_before", exporter.unreadableBefore());
+            return written;
         });
-        ObjectNode json = new ObjectMapper().createObjectNode();
         ArrayNode rows = json.putArray("tables");
         tables.forEach(table -> rows.addObject().put("table", table.name()).put("rows", table.rows()).put("file_bytes", table.bytes())
                 .put("file", table.file().toString()));
         PrintWriter to = spec.commandLine().getOut();
         switch (audit.format) {
-            case text -> RowTable.of("tables", rows).print(to, "no tables");
+            case text -> {
+                RowTable.of("tables", rows).print(to, "no tables");
+                if (json.path("unreadable_before").asLong() > 0) {
+                    to.println(json.path("unreadable_before") + " decisions before the stretch cannot be decoded: placements that began or ended by "
+                            + "them are wrong; audit verify names them");
+                }
+            }
             case json -> to.println(new ObjectMapper().writeValueAsString(json));
         }
         to.flush();

@@ -2,6 +2,7 @@
 package io.tierlog.ops.cli.audit;
 
 import io.tierlog.ops.audit.history.Subject;
+import io.tierlog.ops.cli.CliError;
 import io.tierlog.ops.cli.ClusterOptions;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Mixin;
@@ -31,6 +32,9 @@ abstract class AuditIdCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
+        if (id.isBlank()) {
+            throw new CliError("ID is empty", "write the id of a " + spec.name(), CliError.BAD_INPUT);
+        }
         return new HistoryOutput(spec, cluster, audit).print(subject(id), stretch, spec.name() + " " + id, HistoryOutput.Part.ALL);
     }
 }

@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.events.Topics;
 import io.tierlog.ops.audit.Moment;
+import io.tierlog.ops.audit.state.LogState;
 import io.tierlog.ops.audit.state.StateDiff;
 import io.tierlog.ops.audit.state.StateReader;
 import io.tierlog.ops.cli.CliError;
@@ -34,11 +35,12 @@ import picocli.CommandLine.Spec;
             "A moment is PARTITION:OFFSET of a decision (each partition has its own offsets; after that decision), TOPIC-PARTITION@OFFSET as other",
             "audit commands print it (an event: after the decisions that answer it), a time such as 2026-01-31T12:00:00Z (all partitions; before the",
             "first decision that was appended later), or end. An offset alone is a moment where there is one partition, or with --node.",
-            "The tables are the fold of the decisions by the controller's core; each partition needs memory for them.",
+            "The tables are the fold of the decisions by the controller's core; each partition needs memory for them. --diff names the first and the",
+            "last decision that changed each field.",
             "Exit codes: 0 shown, 1 the log has no such node, 2 there is no such moment or the log cannot be read."
         })
 final class AuditStateCommand implements Callable<Integer> {
-    /** Most decisions of a row in the text; the JSON has more. */
+    /** Most decisions of a row in the text, the last ones; the JSON has more. */
     private static final int TEXT_DECISIONS = 4;
     /** Longest list of fields in the text; the JSON has all. */
     private static final int TEXT_FIELDS = 300;
@@ -52,10 +54,10 @@ final class AuditStateCommand implements Callable<Integer> {
     @Mixin
     AuditOptions audit;
 
-    @Option(names = "--at", paramLabel = "MOMENT", description = "The moment (default: ${DEFAULT-VALUE}).", defaultValue = "end")
-    String at;
+    @Option(names = "--at", paramLabel = "MOMENT", description = "The moment (default: end).")
+    @Nullable String at;
 
-    @Option(names = "--diff", paramLabel = "MOMENT", arity = "2", description = "Two moments: which rows differ, and which decisions wrote them.")
+    @Option(names = "--diff", paramLabel = "MOMENT", arity = "2", description = "Two moments: which rows differ, and which decisions changed them.")
     @Nullable List<String> diff;
 
     @Option(names = "--node", paramLabel = "NAME", description = "Only this node.")
@@ -67,18 +69,18 @@ final class AuditStateCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         List<String> two = diff;
+        if (two != null && (at != null || blocks)) {
+            throw new CliError("--diff has moments of its own, and lists no blocks", "leave out --at and --blocks, or --diff", CliError.BAD_INPUT);
+        }
+        String moment = at == null ? "end" : at;
         ObjectNode json = audit.read(cluster, source -> {
             Topics topics = cluster.topics();
             StateReader reader = new StateReader(source, topics, cluster.codec(), audit.threads());
             Optional<String> only = Optional.ofNullable(node);
             return AuditOptions.withProgress(spec.commandLine().getErr(), reader::recordsSoFar, () -> two == null
-                    ? new StateJson(only, blocks).of(reader.read(Moment.parse("--at", at, topics), only))
+                    ? state(reader.read(Moment.parse("--at", moment, topics), only), moment)
                     : json(reader.difference(Moment.parse("--diff", two.getFirst(), topics), Moment.parse("--diff", two.getLast(), topics), only)));
         });
-        if (two == null && node != null && json.path("nodes").isEmpty()) {
-            throw new CliError("the log has no node " + node + " at " + at, "audit state without --node shows the nodes that it has",
-                    CliError.FAILURE);
-        }
         PrintWriter out = spec.commandLine().getOut();
         switch (audit.format) {
             case json -> out.println(new ObjectMapper().writeValueAsString(json));
@@ -92,6 +94,19 @@ final class AuditStateCommand implements Callable<Integer> {
         }
         out.flush();
         return 0;
+    }
+
+    private ObjectNode state(LogState state, String moment) {
+        ObjectNode json = new StateJson(Optional.ofNullable(node), blocks).of(state);
+        if (node != null && json.path("nodes").isEmpty()) {
+            throw noNode(moment);
+        }
+        return json;
+    }
+
+    private CliError noNode(String moment) {
+        return new CliError("the log has no node " + node + " at " + moment, "audit state without --node shows the nodes that it has",
+                CliError.FAILURE);
     }
 
     private static void state(PrintWriter out, ObjectNode json) throws JsonProcessingException {
@@ -111,7 +126,10 @@ final class AuditStateCommand implements Callable<Integer> {
         }
     }
 
-    private static ObjectNode json(StateDiff diff) {
+    private ObjectNode json(StateDiff diff) {
+        if (!diff.hasNode()) {
+            throw noNode("either moment");
+        }
         ObjectNode json = new ObjectMapper().createObjectNode();
         ArrayNode from = json.putArray("from");
         diff.from().forEach(at -> StateJson.at(from.addObject(), at));
@@ -123,13 +141,17 @@ final class AuditStateCommand implements Callable<Integer> {
             ObjectNode row = changes.addObject().put("table", change.table()).put("partition", change.partition())
                     .put("aggregate", change.aggregate()).put("row", change.row()).put("change", SummaryText.words(change.kind()));
             ArrayNode fields = row.putArray("fields");
-            change.fields().forEach(field ->
-                    fields.addObject().put("field", field.path()).put("before", field.before()).put("after", field.after()));
+            change.fields().forEach(field -> decisions(
+                    fields.addObject().put("field", field.path()).put("before", field.before()).put("after", field.after()).putArray("by"),
+                    field.by()));
             row.put("decision_count", change.decisionCount());
-            ArrayNode decisions = row.putArray("decisions");
-            change.decisions().forEach(by -> decisions.addObject().put("offset", by.offset()).put("type", by.type()));
+            decisions(row.putArray("decisions"), change.decisions());
         }
         return json;
+    }
+
+    private static void decisions(ArrayNode rows, List<StateDiff.By> decisions) {
+        decisions.forEach(by -> rows.addObject().put("offset", by.offset()).put("type", by.type()));
     }
 
     private static void difference(PrintWriter out, ObjectNode json) {
@@ -150,7 +172,7 @@ final class AuditStateCommand implements Callable<Integer> {
                 by.add(change.path("partition") + ":" + decisions.get(i).path("offset") + " " + decisions.get(i).path("type").asText());
             }
             table.row(change.path("table").asText(), change.path("aggregate").asText(), dash(change.path("row").asText()),
-                    change.path("change").asText(), String.join(", ", by) + (left > 0 ? ", and " + left + " before" : ""), fields(change));
+                    change.path("change").asText(), String.join(", ", by) + (left > 0 ? ", and " + left + " more" : ""), fields(change));
         }
         table.print(out, "no row differs");
         out.println();
