@@ -140,12 +140,13 @@ class AskTheLogTest {
         JsonNode first = json("stats", "--to", Instant.ofEpochMilli(middle).toString());
         JsonNode second = json("stats", "--from", Instant.ofEpochMilli(middle + 1).toString(), "--by", "tenant");
 
-        for (String count : List.of("/block_accesses", "/hits/device", "/hits/host", "/hits/disk", "/hits/store", "/computed_blocks",
-                "/operations/started", "/operations/done", "/operations/failed", "/operations/cancelled", "/attempts/submitted", "/events",
-                "/decisions", "/commands", "/first_uses", "/latency_ms/submit_to_command/count", "/latency_ms/submit_to_ready_waited/count")) {
+        // Not the hits of each tier: where a block was fetched from may be known only after the middle.
+        for (String count : List.of("/block_accesses", "/hits/device", "/computed_blocks", "/operations/started", "/operations/done",
+                "/operations/failed", "/operations/cancelled", "/attempts/submitted", "/events", "/decisions", "/commands", "/first_uses",
+                "/latency_ms/submit_to_command/count", "/latency_ms/submit_to_ready_waited/count")) {
             assertEquals(whole.at(count).asLong(), first.at(count).asLong() + second.at(count).asLong(), count);
         }
-        assertTrue(first.at("/operations/started").asLong() > 10 && second.at("/operations/started").asLong() > 10, second.toString());
+        assertTrue(first.at("/operations/started").asLong() > 0 && second.at("/operations/started").asLong() > 0, second.toString());
         assertEquals(first.at("/operations/unfinished"), second.at("/operations/unfinished_before"));
         assertEquals(0, second.at("/operations/breaches").asLong());
         assertTrue(second.path("rows").valueStream().filter(row -> row.path("tenant").asText().equals("(none)"))
@@ -240,8 +241,18 @@ class AskTheLogTest {
     void numbersOverTimeAddUp() {
         JsonNode whole = json("stats");
         for (String by : List.of("node", "tenant", "group", "tier")) {
-            JsonNode series = json("stats", "--by", by, "--every", "1s").path("series");
+            JsonNode both = json("stats", "--by", by, "--every", "1s");
+            JsonNode series = both.path("series");
             assertTrue(series.size() > 3, series.toString());
+            JsonNode rows = json("stats", "--by", by).path("rows");
+            assertEquals(both.path("rows"), rows);
+            for (String field : series.path(0).properties().stream().map(Map.Entry::getKey).toList()) {
+                assertEquals(!field.equals("time_ms"), rows.path(0).has(field), field + " of " + by);
+                if (rows.path(0).path(field).isIntegralNumber()) {
+                    assertEquals(series.valueStream().mapToLong(row -> row.path(field).asLong()).sum(),
+                            rows.valueStream().mapToLong(row -> row.path(field).asLong()).sum(), field + " of " + by);
+                }
+            }
             if (by.equals("tier")) {
                 assertEquals(whole.path("hits").path("device").asLong(), series.valueStream()
                         .filter(row -> row.path("tier").asText().equals("device")).mapToLong(row -> row.path("hits").asLong()).sum());

@@ -85,35 +85,34 @@ final class AuditStatsCommand implements Callable<Integer> {
         if (format == Format.csv && every == null && by == null) {
             throw new CliError("csv is one table, and neither --every nor --by says which", "add for example --every 1m", CliError.BAD_INPUT);
         }
-        LogDetail detail = new LogDetail(everyMs);
+        LogDetail detail = new LogDetail(everyMs == 0 && by != null ? LogDetail.ONE_INTERVAL : everyMs);
         LogSummary summary = audit.read(cluster, source -> {
             Codec codec = cluster.codec();
             StatisticsReader reader = new StatisticsReader(source, cluster.topics(), codec, audit.threads());
             return LogChoice.withProgress(spec.commandLine().getErr(), reader::recordsSoFar,
                     () -> reader.read(stretch.stretch(cluster.topics()), Optional.of(detail)));
         });
-        print(summary, detail.summary());
+        print(summary, detail.summary(), everyMs);
         boolean complete = summary.records().unreadable() == 0 && summary.operations().breaches() == 0;
         return complete ? 0 : CliError.FAILURE;
     }
 
-    private void print(LogSummary summary, LogDetail.Summary detail) throws JsonProcessingException {
+    private void print(LogSummary summary, LogDetail.Summary detail, long everyMs) throws JsonProcessingException {
         PrintWriter out = spec.commandLine().getOut();
         ArrayNode series = new SeriesRows(summary.requests().groups()).rows(by, detail.intervals());
         switch (format) {
-            case text -> text(out, summary, detail, series);
-            case json -> out.println(new ObjectMapper().writeValueAsString(json(summary, detail, series)));
-            case csv -> CsvText.print(out, every != null || by == null ? series : by.rows(summary));
-            case html -> new StatsPage(json(summary, detail, series), by == null ? "what" : by.name()).print(out);
+            case text -> text(out, json(summary, detail, series, everyMs), summary);
+            case json -> out.println(new ObjectMapper().writeValueAsString(json(summary, detail, series, everyMs)));
+            case csv -> CsvText.print(out, every != null || by == null ? series : by.rows(summary, detail.intervals()));
+            case html -> new StatsPage(json(summary, detail, series, everyMs), by == null ? "what" : by.name()).print(out);
         }
         out.flush();
     }
 
-    private void text(PrintWriter out, LogSummary summary, LogDetail.Summary detail, ArrayNode series) {
+    private void text(PrintWriter out, ObjectNode json, LogSummary summary) {
         Sections sections = new Sections();
         new SummaryText(sections).all(summary);
         sections.lines().forEach(out::println);
-        ObjectNode json = json(summary, detail, series);
         out.println();
         out.println("Other blocks used between two uses of a block on a node (a cache of that many blocks would have kept it)");
         RowTable.of("reuse_distance", json.withArray("reuse_distance")).print(out, "no block was used twice");
@@ -125,21 +124,21 @@ final class AuditStatsCommand implements Callable<Integer> {
         RowTable.of("top_prefixes", json.withArray("top_prefixes")).print(out, "nothing was reused");
         if (by != null) {
             out.println();
-            by.table(summary).print(out, "nothing to show by " + by);
+            RowTable.of(by.name(), json.withArray("rows")).print(out, "nothing to show by " + by);
         }
         if (every != null) {
             out.println();
-            RowTable.of("every " + every, series).print(out, "nothing happened");
+            RowTable.of("every " + every, json.withArray("series")).print(out, "nothing happened");
         }
     }
 
-    private ObjectNode json(LogSummary summary, LogDetail.Summary detail, ArrayNode series) {
+    private ObjectNode json(LogSummary summary, LogDetail.Summary detail, ArrayNode series, long everyMs) {
         ObjectNode json = SummaryJson.of(summary);
         if (by != null) {
-            json.put("by", by.name()).set("rows", by.rows(summary));
+            json.put("by", by.name()).set("rows", by.rows(summary, detail.intervals()));
         }
-        if (detail.everyMs() > 0) {
-            json.put("every_ms", detail.everyMs()).set("series", series);
+        if (everyMs > 0) {
+            json.put("every_ms", everyMs).set("series", series);
         }
         histogram(json.putArray("reuse_distance"), detail.reuseDistance());
         histogram(json.putArray("idle_time_ms"), detail.idleMs());

@@ -1,39 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli.audit;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.ops.audit.stats.HitCounts;
+import io.tierlog.ops.audit.stats.LogDetail.Interval;
 import io.tierlog.ops.audit.stats.LogSummary;
-import io.tierlog.ops.audit.stats.LogSummary.Evicted;
-import io.tierlog.ops.audit.stats.LogSummary.Eviction;
-import io.tierlog.ops.audit.stats.LogSummary.NodeTier;
 import io.tierlog.ops.audit.stats.OperationCounts;
-import io.tierlog.ops.cli.Columns;
 import io.tierlog.schemas.OperationState;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.TreeSet;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
-/** What {@code audit stats --by} takes; the names are what a user types. Each gives rows with the same fields. */
+/**
+ * What {@code audit stats --by} takes; the names are what a user types. Each gives rows with the same fields: those of {@link SeriesRows}, and what
+ * only a whole stretch has.
+ */
 enum Breakdown {
     /** Each node, with its operations and evictions. */
     node {
         @Override
-        ArrayNode rows(LogSummary summary) {
-            ArrayNode rows = array();
-            Map<String, HitCounts> hits = summary.requests().byNode();
-            TreeSet<String> nodes = new TreeSet<>(hits.keySet());
-            nodes.addAll(summary.operations().byNode().keySet());
-            for (String node : nodes) {
-                OperationCounts operations = summary.operations().ofNode(node);
-                ObjectNode row = hits(rows.addObject().put("node", shortName(node)), hits.getOrDefault(node, HitCounts.NONE));
-                row.put("operations", operations.started()).put("failed", operations.ended(OperationState.FAILED));
-                row.put("moved_bytes", operations.movedBytes());
-                row.put("evicted_blocks", summary.placements().evictions().getOrDefault(node, Map.of()).values().stream()
-                        .mapToLong(Evicted::blocks)
-                        .sum());
+        ArrayNode rows(LogSummary summary, List<Interval> intervals) {
+            Map<String, OperationCounts> operations = new TreeMap<>();
+            summary.operations().byNode().keySet().forEach(of -> operations.put(shortName(of), summary.operations().ofNode(of)));
+            ArrayNode rows = series(summary).whole(this, intervals, operations.keySet());
+            for (JsonNode row : rows) {
+                OperationCounts counts = operations.getOrDefault(row.path(name()).asText(), OperationCounts.NONE);
+                ((ObjectNode) row).put("operations", counts.started()).put("failed", counts.ended(OperationState.FAILED));
             }
             return rows;
         }
@@ -41,52 +39,49 @@ enum Breakdown {
     /** Each namespace. */
     tenant {
         @Override
-        ArrayNode rows(LogSummary summary) {
-            ArrayNode rows = array();
-            summary.requests().byNamespace().forEach((namespace, hits) -> hits(rows.addObject().put("tenant", namespace), hits));
-            return rows;
+        ArrayNode rows(LogSummary summary, List<Interval> intervals) {
+            return series(summary).whole(this, intervals, List.of());
         }
     },
     /** Each instance group. */
     group {
         @Override
-        ArrayNode rows(LogSummary summary) {
-            ArrayNode rows = array();
-            summary.requests().byGroup().forEach((group, hits) -> hits(rows.addObject().put("group", group), hits));
-            return rows;
+        ArrayNode rows(LogSummary summary, List<Interval> intervals) {
+            return series(summary).whole(this, intervals, List.of());
         }
     },
-    /** Each tier of each node: how full it was, and what left it. */
+    /** Each tier of each node: what it gave and got, how full it was, and what left it. */
     tier {
         @Override
-        ArrayNode rows(LogSummary summary) {
-            ArrayNode rows = array();
-            TreeSet<NodeTier> tiers = new TreeSet<>(summary.watermarks().use().keySet());
-            summary.placements().evictions().forEach(
-                    (node, evictions) -> evictions.keySet().forEach(eviction -> tiers.add(new NodeTier(node, eviction.tier()))));
-            for (NodeTier tier : tiers) {
-                LogSummary.Use use = summary.watermarks().use().getOrDefault(tier, new LogSummary.Use(0, 0, 0));
-                Evicted evicted = new Evicted(0, 0);
-                for (Map.Entry<Eviction, Evicted> each : summary.placements().evictions().getOrDefault(tier.node(), Map.of()).entrySet()) {
-                    evicted = each.getKey().tier() == tier.tier() ? evicted.plus(each.getValue()) : evicted;
+        ArrayNode rows(LogSummary summary, List<Interval> intervals) {
+            Map<String, List<Interval>> nodes = new TreeMap<>(
+                    intervals.stream().collect(Collectors.groupingBy(interval -> interval.part().node())));
+            summary.watermarks().use().keySet().forEach(tier -> nodes.putIfAbsent(tier.node(), List.of()));
+            ArrayNode rows = JsonNodeFactory.instance.arrayNode();
+            nodes.forEach((node, ofNode) -> {
+                Map<String, LogSummary.Use> uses = new TreeMap<>();
+                summary.watermarks().use().forEach((tier, use) -> {
+                    if (tier.node().equals(node)) {
+                        uses.put(SummaryText.words(tier.tier()), use);
+                    }
+                });
+                for (JsonNode row : series(summary).whole(this, ofNode, uses.keySet())) {
+                    LogSummary.Use use = uses.getOrDefault(row.path(name()).asText(), new LogSummary.Use(0, 0, 0));
+                    boolean isUsed = Stream.of("hits", "moved_bytes", "evicted_blocks").anyMatch(field -> row.path(field).asLong() > 0);
+                    if (isUsed || use.capacity() > 0) {
+                        rows.add(((ObjectNode) row).put("node", shortName(node)).put("capacity_blocks", use.capacity())
+                                .put("most_used_blocks", use.most()).put("used_blocks_at_end", use.now()));
+                    }
                 }
-                rows.addObject()
-                        .put("tier", tier.tier().name().toLowerCase(Locale.ROOT))
-                        .put("node", shortName(tier.node()))
-                        .put("capacity_blocks", use.capacity())
-                        .put("most_used_blocks", use.most())
-                        .put("used_blocks_at_end", use.now())
-                        .put("evicted_blocks", evicted.blocks())
-                        .put("last_copies", evicted.lastCopies());
-            }
+            });
             return rows;
         }
     },
     /** Each reason for which something ended, left, was missed or was refused. */
     reason {
         @Override
-        ArrayNode rows(LogSummary summary) {
-            ArrayNode rows = array();
+        ArrayNode rows(LogSummary summary, List<Interval> intervals) {
+            ArrayNode rows = JsonNodeFactory.instance.arrayNode();
             summary.requests().misses().forEach((cause, blocks) -> reason(rows, "computed blocks", cause, blocks));
             summary.requests().ends().forEach((why, requests) -> reason(rows, "ended requests", why.name(), requests));
             summary.operations().byKind().forEach((kind, counts) ->
@@ -100,15 +95,15 @@ enum Breakdown {
         }
     };
 
-    abstract ArrayNode rows(LogSummary summary);
+    /**
+     * The rows.
+     *
+     * @param intervals the stretch in one interval, or in several
+     */
+    abstract ArrayNode rows(LogSummary summary, List<Interval> intervals);
 
-    /** The rows as a table for people. */
-    Columns table(LogSummary summary) {
-        return RowTable.of(name(), rows(summary));
-    }
-
-    private static ArrayNode array() {
-        return JsonNodeFactory.instance.arrayNode();
+    private static SeriesRows series(LogSummary summary) {
+        return new SeriesRows(summary.requests().groups());
     }
 
     static String shortName(String aggregate) {

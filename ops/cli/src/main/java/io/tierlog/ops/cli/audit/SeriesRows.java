@@ -10,12 +10,13 @@ import io.tierlog.ops.audit.stats.LogSummary.Evicted;
 import io.tierlog.ops.audit.stats.LogSummary.Requests;
 import io.tierlog.schemas.GroupPolicy;
 import io.tierlog.schemas.Tier;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** Numbers over time as rows: one for each interval and each value of a breakdown that has numbers in it. */
+/** Numbers of intervals as rows: one for each interval and each value of a breakdown that has numbers in it. */
 final class SeriesRows {
     private final List<GroupPolicy> groups;
 
@@ -33,33 +34,44 @@ final class SeriesRows {
         private long accesses;
     }
 
-    /** The rows of a breakdown; of all together when it is null. */
+    /** The rows of a breakdown over time; of all together when it is null. */
     ArrayNode rows(@Nullable Breakdown by, List<Interval> intervals) {
         Map<Long, Map<String, Sum>> sums = new TreeMap<>();
-        for (Interval interval : intervals) {
-            Map<String, Sum> at = sums.computeIfAbsent(interval.atMs(), ms -> new TreeMap<>());
-            switch (by) {
-                case null -> whole(at, "all", interval);
-                case node -> whole(at, Breakdown.shortName(interval.part().node()), interval);
-                case tenant -> whole(at, interval.part().namespace(), interval);
-                case group -> whole(at, Requests.groupOf(groups, interval.part().namespace()), interval);
-                case tier -> tiers(at, interval);
-                case reason -> interval.evicted().forEach((eviction, evicted) -> {
-                    Sum sum = sum(at, SummaryText.words(eviction.tier()) + ": " + SummaryText.words(eviction.reason()));
-                    sum.evicted = sum.evicted.plus(evicted);
-                });
-            }
-        }
+        intervals.forEach(interval -> add(sums.computeIfAbsent(interval.atMs(), ms -> new TreeMap<>()), by, interval));
         ArrayNode rows = JsonNodeFactory.instance.arrayNode();
         sums.forEach((atMs, values) -> values.forEach((value, sum) -> row(rows.addObject().put("time_ms", atMs), by, value, sum)));
         return rows;
+    }
+
+    /** The rows of a breakdown over all intervals together, with the same fields; {@code values} have a row in any case. */
+    ArrayNode whole(Breakdown by, List<Interval> intervals, Collection<String> values) {
+        Map<String, Sum> sums = new TreeMap<>();
+        values.forEach(value -> sum(sums, value));
+        intervals.forEach(interval -> add(sums, by, interval));
+        ArrayNode rows = JsonNodeFactory.instance.arrayNode();
+        sums.forEach((value, sum) -> row(rows.addObject(), by, value, sum));
+        return rows;
+    }
+
+    private void add(Map<String, Sum> at, @Nullable Breakdown by, Interval interval) {
+        switch (by) {
+            case null -> all(at, "all", interval);
+            case node -> all(at, Breakdown.shortName(interval.part().node()), interval);
+            case tenant -> all(at, interval.part().namespace(), interval);
+            case group -> all(at, Requests.groupOf(groups, interval.part().namespace()), interval);
+            case tier -> tiers(at, interval);
+            case reason -> interval.evicted().forEach((eviction, evicted) -> {
+                Sum sum = sum(at, SummaryText.words(eviction.tier()) + ": " + SummaryText.words(eviction.reason()));
+                sum.evicted = sum.evicted.plus(evicted);
+            });
+        }
     }
 
     private static Sum sum(Map<String, Sum> at, String value) {
         return at.computeIfAbsent(value, any -> new Sum());
     }
 
-    private static void whole(Map<String, Sum> at, String value, Interval interval) {
+    private static void all(Map<String, Sum> at, String value, Interval interval) {
         Sum sum = sum(at, value.isEmpty() ? "(none)" : value);
         sum.hits = sum.hits.plus(interval.hits());
         sum.movedBytes += interval.movedBytes().values().stream().mapToLong(Long::longValue).sum();
