@@ -76,7 +76,7 @@ final class BenchControlCommandTest {
         JsonNode recorded = report.path("recorded");
         assertEquals(30, recorded.path("blocks_per_request").asDouble());
         assertTrue(recorded.path("same_decisions").asBoolean());
-        for (String side : List.of("pass_through", "tierlog")) {
+        for (String side : List.of("relay", "pass_through", "same_topics_no_work", "tierlog")) {
             assertTrue(recorded.path("seconds").path(side).asDouble() >= 0.2, side);
         }
         for (String process : List.of("stream_thread", "jvm", "broker")) {

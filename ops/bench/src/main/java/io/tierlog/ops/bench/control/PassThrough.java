@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.bench.control;
 
+import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Topics;
 import io.tierlog.ops.bench.BenchException;
 import java.time.Duration;
@@ -29,12 +30,14 @@ final class PassThrough {
     private static final int SESSION_MS = 10_000;
 
     private final Environment environment;
+    private final KafkaAccess access;
     private final String name;
     private final String from;
     private final Topology topology;
 
-    private PassThrough(Environment environment, String name, String from, Topology topology) {
+    private PassThrough(Environment environment, KafkaAccess access, String name, String from, Topology topology) {
         this.environment = environment;
+        this.access = access;
         this.name = name;
         this.from = from;
         this.topology = topology;
@@ -42,14 +45,19 @@ final class PassThrough {
 
     /** Forwards every record. */
     static PassThrough forwarding(Environment environment, String name, String from, String to) {
+        return forwarding(environment, environment.access(), name, from, to);
+    }
+
+    /** Forwards every record, by a producer with the compression of {@code access}. */
+    static PassThrough forwarding(Environment environment, KafkaAccess access, String name, String from, String to) {
         Topology topology = source(from);
         topology.addProcessor("pass", Forward::new, "in");
         topology.addSink("out", to, new ByteArraySerializer(), new ByteArraySerializer(), "pass");
-        return new PassThrough(environment, name, from, topology);
+        return new PassThrough(environment, access, name, from, topology);
     }
 
     /** Has the controller's topics and a store with a changelog, and does nothing with any record. */
-    static PassThrough idle(Environment environment, String name, String from, Topics topics, int partitions) {
+    static PassThrough idle(Environment environment, KafkaAccess access, String name, String from, Topics topics, int partitions) {
         // Made by Streams otherwise, which complains that it is not there yet.
         environment.topic(name + "-state-changelog", partitions);
         Topology topology = source(from);
@@ -61,7 +69,7 @@ final class PassThrough {
                 topology.addSink(spec.name(), spec.name(), new ByteArraySerializer(), new ByteArraySerializer(), "pass");
             }
         }
-        return new PassThrough(environment, name, from, topology);
+        return new PassThrough(environment, access, name, from, topology);
     }
 
     private static Topology source(String from) {
@@ -117,8 +125,8 @@ final class PassThrough {
 
     private Properties settings() {
         Properties all = new Properties();
-        all.putAll(environment.access().properties());
-        all.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, environment.access().bootstrapServers());
+        all.putAll(access.properties());
+        all.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, access.bootstrapServers());
         all.put(StreamsConfig.APPLICATION_ID_CONFIG, group());
         all.put(StreamsConfig.STATE_DIR_CONFIG, environment.directory(name).toString());
         all.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
@@ -127,7 +135,7 @@ final class PassThrough {
         // Without a value Kafka warns that the default will change.
         all.put("processing.exception.handler.global.enabled", true);
         all.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), 0);
-        all.put(StreamsConfig.producerPrefix(ProducerConfig.COMPRESSION_TYPE_CONFIG), environment.access().compression());
+        all.put(StreamsConfig.producerPrefix(ProducerConfig.COMPRESSION_TYPE_CONFIG), access.compression());
         all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG), "bench");
         all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG), SESSION_MS);
         all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG), "earliest");

@@ -10,14 +10,12 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
 /**
  * The throughput on the events of a busy node: a log is written again, at the same offsets, and a controller decides it again. Beside it the same
- * events go through the empty applications and the bare relay, as often as it takes. One thread at a time.
+ * events go through the empty applications and the bare relay, as often as it takes: {@link Copies}. One thread at a time.
  */
 final class Replay {
     private static final double WARM_UP_S = 2;
@@ -25,8 +23,6 @@ final class Replay {
     private static final int LEAST_REQUESTS = 100;
     private static final int WARM_UP_REQUESTS = 1_000;
     private static final int MOST_REQUESTS = 200_000;
-    private static final int FIRST_COPIES = 20_000;
-    private static final int MOST_COPIES = 2_000_000;
 
     private final Environment environment;
     private final LogSupply supply;
@@ -99,8 +95,14 @@ final class Replay {
         progress.accept("  recorded events: " + supply.name() + ", warming up");
         Side warm = decided(compressions.getFirst(), sizer.next(), Throughput.Observer.NONE);
         learn(sizer, warm, seconds);
-        Copies copies = new Copies(warm.log());
-        copies.passed(Math.min(WARM_UP_S, seconds));
+        try (Copies copies = new Copies(environment, environment.access().withCompression(compressions.getFirst()), warm.log())) {
+            copies.passed(Math.min(WARM_UP_S, seconds));
+            return inTurn(copies, sizer, seconds, observer);
+        }
+    }
+
+    private Result inTurn(Copies copies, Throughput.Sizer sizer, double seconds, Throughput.Observer observer) throws InterruptedException {
+        List<String> compressions = environment.config().recorded().compressions();
         Map<String, Side> sides = new LinkedHashMap<>();
         Throughput.Speed passThrough = Throughput.Speed.NOTHING;
         // In turn, half of the time each, so that other work on the machine slows all alike.
@@ -145,11 +147,11 @@ final class Replay {
         TopicSizes.Size events;
         CpuTimes append;
         try (Outbox agents = new Outbox(access, environment.codec())) {
-            append(agents, topics.events(), log.records().subList(0, log.warmUp()), log.warmUp(), true);
+            append(agents, topics.events(), log.records().subList(0, log.warmUp()), 0, log.warmUp());
             TopicSizes before = TopicSizes.of(environment.admin(), topics.events());
             CpuTimes begin = CpuTimes.now("", environment);
             List<RecordedLog.Entry> measured = log.records().subList(log.warmUp(), log.records().size());
-            append(agents, topics.events(), measured, measured.size(), true);
+            append(agents, topics.events(), measured, 0, measured.size());
             append = CpuTimes.now("", environment).minus(begin);
             events = TopicSizes.of(environment.admin(), topics.events()).minus(before).total();
         }
@@ -180,12 +182,12 @@ final class Replay {
         return count.types();
     }
 
-    /** Appends so many records, again from the first when all are there; in the batches of their agents when {@code batched}. */
-    private static void append(Outbox outbox, String topic, List<RecordedLog.Entry> records, int count, boolean batched) {
+    /** Appends the records from..to-1 in the batches of their agents; after the last comes the first again. */
+    static void append(Outbox outbox, String topic, List<RecordedLog.Entry> records, int from, int to) {
         Map<Integer, Long> waiting = new HashMap<>();
-        for (int index = 0; index < count; index++) {
+        for (int index = from; index < to; index++) {
             RecordedLog.Entry record = records.get(index % records.size());
-            if (batched && waiting.getOrDefault(record.partition(), record.burst()) != record.burst()) {
+            if (waiting.getOrDefault(record.partition(), record.burst()) != record.burst()) {
                 outbox.flush();
                 waiting.clear();
             }
@@ -193,70 +195,5 @@ final class Replay {
             outbox.send(new ProducerRecord<>(topic, record.partition(), record.key(), record.value()));
         }
         outbox.flush();
-    }
-
-    /** The same events, over and over: for applications that look at none of them. */
-    private final class Copies {
-        private final RecordedLog log;
-        private final List<RecordedLog.Entry> measured;
-        private final String from;
-        private final String to;
-        private final PassThrough forwarding;
-        private final Throughput.Sizer sizer = new Throughput.Sizer(FIRST_COPIES, environment.config().tuning().commitIntervalMs());
-
-        Copies(RecordedLog log) {
-            this.log = log;
-            this.measured = log.records().subList(log.warmUp(), log.records().size());
-            this.from = environment.topic("copies-in", log.partitions());
-            this.to = environment.topic("copies-out", log.partitions());
-            this.forwarding = PassThrough.forwarding(environment, "copies", from, to);
-        }
-
-        Throughput.Speed passed(double seconds) throws InterruptedException {
-            Throughput.Speed sum = Throughput.Speed.NOTHING;
-            Backlog backlog = new Backlog(environment, forwarding.group(), from, log.partitions());
-            for (int attempt = 1; sum.seconds() < seconds; attempt++) {
-                Throughput.Sizer.checkAttempt(attempt, "the empty pass-through");
-                append(environment.outbox(), from, measured, sizer.next(), false);
-                Throughput.Speed speed = measure(forwarding.group(), backlog.present(), forwarding::start, Throughput.Stretch.ALL);
-                sum = sum.plus(speed);
-                sizer.learn(speed, Math.max(seconds - sum.seconds(), seconds / 2), MOST_COPIES);
-            }
-            return sum;
-        }
-
-        /** Over what the pass-through has had, at most so long. */
-        Throughput.Speed idle(double seconds) throws InterruptedException {
-            PassThrough idle = PassThrough.idle(environment, "idle", from, environment.log("idle", log.partitions()), log.partitions());
-            return measure(
-                    idle.group(), new Backlog(environment, idle.group(), from, log.partitions()).present(), idle::start, atMost(seconds));
-        }
-
-        Throughput.Speed relayed(double seconds) throws InterruptedException {
-            String relayed = environment.topic("copies-relayed", log.partitions());
-            Backlog all = new Backlog(environment, "", from, log.partitions());
-            Backlog out = new Backlog(environment, "", relayed, log.partitions());
-            Progress progress = new Progress() {
-                @Override
-                public long done() throws InterruptedException {
-                    return out.end();
-                }
-
-                @Override
-                public long end() throws InterruptedException {
-                    return all.end();
-                }
-            };
-            return measure("relay", progress, () -> RelayLoop.fromBeginning(environment.access(), from, relayed), atMost(seconds));
-        }
-
-        private static Throughput.Stretch atMost(double seconds) {
-            return new Throughput.Stretch(0, (long) (seconds * TimeUnit.SECONDS.toNanos(1)), "", Throughput.Observer.NONE);
-        }
-
-        private Throughput.Speed measure(String name, Progress progress, Supplier<Application> starter, Throughput.Stretch stretch)
-                throws InterruptedException {
-            return Throughput.measure(environment, new Throughput.Loaded(name, progress, starter, () -> {}), stretch);
-        }
     }
 }

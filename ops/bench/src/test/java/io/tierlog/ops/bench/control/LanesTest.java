@@ -4,14 +4,23 @@ package io.tierlog.ops.bench.control;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.record.internal.CompressionType;
+import org.apache.kafka.common.record.internal.FileLogInputStream.FileChannelRecordBatch;
+import org.apache.kafka.common.record.internal.FileRecords;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -114,6 +123,57 @@ final class LanesTest {
                                 new TopicPartition(topic, 1), new OffsetAndMetadata(second)))
                 .all()
                 .get();
+    }
+
+    /** What a controller is compared with has the same work: batches as agents send them, the same compression, and as much time. */
+    @Test
+    void copiesOfEventsAreLikeThoseOfTheController() throws InterruptedException, IOException {
+        RecordedLog log =
+                new FullHost(environment.codec(), new FullHost.Shape("events", environment.nodes(), 2, 1_000), 1_000_000).record(100);
+
+        try (Copies copies = new Copies(environment, environment.access().withCompression("zstd"), log)) {
+            assertTrue(copies.passed(0.2).seconds() >= 0.2);
+            assertTrue(copies.idle(0.5).seconds() >= 0.5);
+            assertTrue(copies.relayed(0.5).seconds() >= 0.5);
+        }
+
+        Batches in = Batches.of(environment.named("copies-in"));
+        List<RecordedLog.Entry> measured = log.records().subList(log.warmUp(), log.records().size());
+        long bursts = measured.stream().map(RecordedLog.Entry::burst).distinct().count();
+        assertEquals(Set.of(CompressionType.ZSTD), in.compressions());
+        assertTrue(in.records() >= 5_000, in::toString);
+        assertTrue(in.batches() >= in.records() / measured.size() * bursts, () -> in + ", bursts " + bursts + " of " + measured.size());
+        assertEquals(Set.of(CompressionType.ZSTD), Batches.of(environment.named("copies-out")).compressions());
+    }
+
+    /** How a topic lies on the broker's disk, without the markers of transactions. */
+    private record Batches(long batches, long records, Set<CompressionType> compressions) {
+        static Batches of(String topic) throws IOException {
+            long batches = 0;
+            long records = 0;
+            Set<CompressionType> compressions = EnumSet.noneOf(CompressionType.class);
+            for (Path segment : segments(topic)) {
+                FileRecords file = FileRecords.open(segment.toFile(), false);
+                for (FileChannelRecordBatch batch : file.batches()) {
+                    if (!batch.isControlBatch()) {
+                        batches++;
+                        records += batch.lastOffset() - batch.baseOffset() + 1;
+                        compressions.add(batch.compressionType());
+                    }
+                }
+                // Not close(), which would cut the file to the length of its batches.
+                file.closeHandlers();
+            }
+            return new Batches(batches, records, compressions);
+        }
+
+        private static List<Path> segments(String topic) throws IOException {
+            try (Stream<Path> files = Files.walk(environment.directory(""))) {
+                return files.filter(file -> file.toString().endsWith(".log")
+                                && file.getName(file.getNameCount() - 2).toString().startsWith(topic + "-"))
+                        .toList();
+            }
+        }
     }
 
     private static long take(int requests) {
