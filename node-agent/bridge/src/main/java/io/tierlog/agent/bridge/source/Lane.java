@@ -29,7 +29,6 @@ final class Lane implements PublisherOutput, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Lane.class);
     private static final int ANSWERS_AT_ONCE = 256;
     private static final int MOST_NAMESPACES = 64;
-    private static final Decoded.Batch NOTHING = new Decoded.Batch(List.of(), OptionalInt.empty(), "", false, 0, 0);
 
     private final SourceSpec spec;
     private final SourceParts parts;
@@ -109,14 +108,8 @@ final class Lane implements PublisherOutput, AutoCloseable {
         return publisher;
     }
 
-    void connected(long nowMs) {
-        if (uncounted) {
-            // Another process may be there, or batches were lost meanwhile, and no number would show it: a batch counts as lost.
-            ownCount += 2;
-            publisher.live(nowMs, Frame.of(ownCount - 1, "", new byte[0], NOTHING));
-        } else {
-            publisher.connected(nowMs);
-        }
+    void connected(long nowMs, boolean again) {
+        publisher.connected(nowMs, again);
     }
 
     void live(long nowMs, Frames.Message message, Decoded content) {
@@ -278,6 +271,15 @@ final class Lane implements PublisherOutput, AutoCloseable {
                     all.reason());
             instance.leftOut = leftOut(instance);
             instance.session.ifPresent(session -> session.viewed(all));
+        }
+    }
+
+    @Override
+    public void closed(String topic) {
+        Instance instance = instances.remove(topic);
+        if (instance != null) {
+            instance.session.ifPresent(NodeSession::stop);
+            withoutNode.remove(instance);
         }
     }
 

@@ -37,6 +37,7 @@ public final class Source implements AutoCloseable {
     private final ZMQ.Socket socket;
     private final List<Lane> lanes = new ArrayList<>();
     private final AtomicBoolean connected = new AtomicBoolean();
+    private final AtomicBoolean again = new AtomicBoolean();
     /** When the connection was lost, in nanoseconds of this JVM's clock; 0 while it is there, or was never. */
     private final AtomicLong lostNs = new AtomicLong();
 
@@ -75,7 +76,9 @@ public final class Source implements AutoCloseable {
         switch (event.getEvent()) {
             case DISCONNECTED -> lostNs.compareAndSet(0, System.nanoTime());
             case CONNECTED, HANDSHAKE_PROTOCOL, HANDSHAKE_SUCCEEDED -> {
-                lostNs.set(0);
+                if (lostNs.getAndSet(0) != 0) {
+                    again.set(true);
+                }
                 connected.set(true);
             }
             default -> {}
@@ -174,7 +177,8 @@ public final class Source implements AutoCloseable {
             if (lanes.isEmpty() && spec.replay().isPresent()) {
                 lanes.add(new Lane(spec, parts, context, "", OptionalInt.empty(), 0));
             }
-            lanes.forEach(lane -> lane.connected(nowMs));
+            boolean wasLost = again.getAndSet(false);
+            lanes.forEach(lane -> lane.connected(nowMs, wasLost));
         }
         long lost = lostNs.get();
         boolean gone = lost != 0 && System.nanoTime() - lost >= parts.rules().engineMs() * 1_000_000;

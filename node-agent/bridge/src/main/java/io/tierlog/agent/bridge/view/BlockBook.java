@@ -83,6 +83,8 @@ public final class BlockBook {
         this.source = source;
         this.shared = shared;
         this.counts = counts;
+        // Blocks may be there of which no event was seen.
+        hasRoomFor(rules.naming().of(source, 0, 0, "", ""));
     }
 
     /** All its blocks end by time from here on: of a publisher whose losses do not show. */
@@ -100,7 +102,7 @@ public final class BlockBook {
         return blocks.size();
     }
 
-    /** All namespaces of its blocks since it was opened. */
+    /** The namespace of blocks without a group, an adapter and a salt, and all others of its blocks since it was opened. */
     public List<String> namespaces() {
         return List.copyOf(namespaces);
     }

@@ -2,53 +2,59 @@
 package io.tierlog.agent.bridge.view;
 
 import io.tierlog.agent.bridge.decode.Decoded;
-import io.tierlog.agent.bridge.decode.EngineEvent;
 import java.util.ArrayDeque;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.function.BiConsumer;
 import java.util.function.Function;
 
 /**
  * One publisher: an engine instance and its data-parallel rank, or a process that speaks for several instances in one count. Batches are applied in
  * the order of their numbers. What is missing is asked for; meanwhile what comes live waits, since a removal that is applied before the store that
- * it follows would bring the block back. What no replay can give makes the view unknown until the publisher restarts, clears all it has, or a
- * time is over: the events of that time may have stored and removed anything.
+ * it follows would bring the block back. What no replay can give makes the view unknown until the publisher restarts, or a time is over: the
+ * events of that time may have stored and removed anything.
  *
  * <pre>
  *   FRESH --(batch 0, or an answer)--> FOLLOWING --(gap, silence)--> CATCHING_UP --(end of the answer)--> FOLLOWING
  *     ^ \--(batch n, replays)--> CATCHING_UP                              |
- *     +------------(a lower number with another content: a new process)---+
+ *     +------------(a lower number, or another content: a new process)----+
  * </pre>
  *
- * Confined to one thread.
+ * Nothing on the wire names a process. The subscription and the answers come by two connections, so either may show a new process first: the
+ * queue of the subscription may still have batches of the old one, or batches that an answer has brought before. Confined to one thread.
  */
 public final class Publisher {
-    private static final int KEPT_CHECKSUMS = 64;
     private static final long NEVER = Long.MAX_VALUE;
 
     private final Rules rules;
-    private final Function<String, BlockBook> opener;
     private final BridgeCounts counts;
     private final PublisherOutput output;
-    private final Map<String, BlockBook> books = new LinkedHashMap<>();
-    private final Map<Long, Integer> checksums = new LinkedHashMap<>();
+    private final Instances instances;
+    private final Checksums checksums = new Checksums();
     private final ArrayDeque<Frame> waiting = new ArrayDeque<>();
     private Mode mode = Mode.FRESH;
     private String topic = "";
+    private boolean isTopicKnown;
+    /** Batches of answers without a topic were applied before a live one has named it. */
+    private boolean isTopicGuessed;
     private String epoch = "";
     private long waitingBytes;
     private long last = -1;
+    /** The highest number that came by the subscription, where nothing counts back. */
+    private long newestLive = -1;
+    /** An answer has shown a new process: what the subscription brings may be of the old one until a batch fits. */
+    private boolean fitting;
+    /** The connection was lost, and no answer has shown yet that the process is the same. */
+    private boolean unconfirmed;
+    /** No answer of this process was complete, nor has it been followed from its first batch on. */
+    private boolean unfinished;
+    private boolean hasAnswered;
     private long lastWhenAsked;
     private long askedFrom;
     private boolean answered;
+    private boolean matched;
     private long newestAnswer;
     private int tries;
     private long deadlineMs = NEVER;
     private long arrivedMs;
-    private Optional<Lost> lost = Optional.empty();
+    private long quietMs;
 
     private enum Mode {
         FRESH,
@@ -56,16 +62,13 @@ public final class Publisher {
         CATCHING_UP
     }
 
-    /** What is unknown, and until when. */
-    private record Lost(String reason, long from, long to, long untilMs) {}
-
     /**
      * How a publisher is followed.
      *
      * @param replays whether it can be asked for old batches
      * @param silenceMs time without a batch after which it is asked whether the last ones were lost
      * @param answerMs longest time without a batch of an answer
-     * @param tries how often it is asked before batches count as lost
+     * @param tries how often it is asked without a new batch before batches count as lost
      * @param unknownMs time after which a view with lost batches counts as whole again
      * @param waitingBatches most live batches that wait for a replay
      * @param waitingBytes most bytes of them
@@ -81,24 +84,19 @@ public final class Publisher {
      */
     public Publisher(Rules rules, Function<String, BlockBook> opener, BridgeCounts counts, PublisherOutput output) {
         this.rules = rules;
-        this.opener = opener;
         this.counts = counts;
         this.output = output;
-    }
-
-    /** The books of its instances. */
-    public void books(BiConsumer<String, BlockBook> visit) {
-        books.forEach(visit);
+        this.instances = new Instances(rules.instances(), rules.unknownMs(), opener, counts, output);
     }
 
     /** The view of an instance that has this book. */
     public View view(BlockBook book) {
-        return lost.map(each -> new View(book.namespaces(), each.reason(), each.from(), each.to())).orElseGet(() -> new View(List.of(), "", -1, -1));
+        return instances.view(book);
     }
 
     /** Blocks of all its instances, count. */
     public long blocks() {
-        return books.values().stream().mapToLong(BlockBook::size).sum();
+        return instances.blocks();
     }
 
     /** The number of the last batch that was applied; -1 before the first. */
@@ -106,20 +104,31 @@ public final class Publisher {
         return last;
     }
 
-    /** Whether batches are lost for good and the view is not whole again. */
+    /** Whether something is lost for good, or may not have come yet, and the view is not whole. */
     public boolean isUnknown() {
-        return lost.isPresent();
+        return instances.isUnknown();
     }
 
-    /** When a batch last arrived. */
+    /** When a batch last arrived, or an answer. */
     public long arrivedMs() {
         return arrivedMs;
     }
 
-    /** The connection is there: what was published before it is asked for. */
-    public void connected(long nowMs) {
+    /**
+     * The connection is there: what was published before it is asked for.
+     *
+     * @param again whether it was lost before: another process may be at its other end, which has nothing to publish yet
+     */
+    public void connected(long nowMs, boolean again) {
         arrivedMs = nowMs;
-        if (rules.replays() && mode != Mode.CATCHING_UP) {
+        quietMs = nowMs;
+        unconfirmed |= again && last >= 0;
+        if (!rules.replays()) {
+            doubt(nowMs);
+        } else if (again) {
+            // A process that has overtaken the old one differs in older batches.
+            ask(nowMs, checksums.oldest());
+        } else if (mode != Mode.CATCHING_UP) {
             ask(nowMs);
         }
     }
@@ -127,22 +136,32 @@ public final class Publisher {
     /** A batch has come by the subscription. */
     public void live(long nowMs, Frame frame) {
         arrivedMs = nowMs;
+        named(nowMs, frame.topic());
+        if (fitting && mode == Mode.CATCHING_UP) {
+            await(nowMs, frame);
+            return;
+        }
+        if (fitting && !fits(frame)) {
+            await(nowMs, frame);
+            ask(nowMs);
+            return;
+        }
+        fitting = false;
         if (isOfAnotherProcess(frame)) {
             restart(nowMs);
         }
-        if (last < 0 && frame.seq() == 1 && frame.content() instanceof Decoded.Batch batch && batch.countsFromOne()) {
-            last = 0;
+        countFromOne(frame);
+        boolean repeat = isRepeat(frame);
+        if (repeat || frame.seq() > last) {
+            quietMs = nowMs;
         }
-        if (mode == Mode.CATCHING_UP) {
-            if (isRepeat(frame)) {
-                counts.add(BridgeCounter.REPEATS, 1);
-            } else {
-                await(nowMs, frame);
-            }
+        newestLive = Math.max(newestLive, frame.seq());
+        if (repeat || frame.seq() <= last) {
+            counts.add(BridgeCounter.REPEATS, 1);
+        } else if (mode == Mode.CATCHING_UP) {
+            await(nowMs, frame);
         } else if (frame.seq() == last + 1) {
             take(nowMs, frame);
-        } else if (frame.seq() <= last) {
-            counts.add(BridgeCounter.REPEATS, 1);
         } else if (rules.replays()) {
             await(nowMs, frame);
             ask(nowMs);
@@ -152,27 +171,51 @@ public final class Publisher {
         }
     }
 
+    /** An answer may come before the first live batch. What was held under another topic then is asked for again under its own. */
+    private void named(long nowMs, String name) {
+        if (isTopicGuessed && !name.equals(topic)) {
+            instances.close(topic);
+            begin(nowMs);
+        }
+        topic = isTopicKnown ? topic : name;
+        isTopicKnown = true;
+        isTopicGuessed = false;
+    }
+
     /** A batch has come by a replay. */
     public void replayed(long nowMs, Frame frame) {
         if (mode != Mode.CATCHING_UP) {
             return;
         }
+        arrivedMs = nowMs;
         deadlineMs = nowMs + rules.answerMs();
         counts.add(BridgeCounter.REPLAYED, 1);
-        if (isAnswerOfAnotherProcess(frame)) {
-            // What waits is of the old process, or in the ring of the new one.
-            restart(nowMs);
-            ask(nowMs);
+        hasAnswered = true;
+        if (isOfAnotherEpoch(frame) || checksums.differs(frame)) {
+            restartByAnswer(nowMs);
             return;
         }
+        if (checksums.matches(frame)) {
+            matched = true;
+            unconfirmed = false;
+        }
+        boolean first = !answered;
         answered = true;
         newestAnswer = frame.seq();
+        countFromOne(frame);
+        if (frame.seq() <= last) {
+            return;
+        }
+        doubt(nowMs);
         if (frame.seq() > last + 1) {
+            // Only the first batch of an answer tells that the ring has nothing older; later ones are dropped where a queue is full.
+            if (!first && asksForRest(nowMs, last)) {
+                return;
+            }
             lose(nowMs, last + 1, frame.seq() - 1);
         }
-        if (frame.seq() > last) {
-            take(nowMs, frame);
-        }
+        isTopicGuessed |= !isTopicKnown && frame.topic().isEmpty();
+        take(nowMs, frame);
     }
 
     /** The answer to a replay is complete. */
@@ -180,52 +223,49 @@ public final class Publisher {
         if (mode != Mode.CATCHING_UP) {
             return;
         }
-        // A publisher has its last batch, unless another process took its place.
+        arrivedMs = nowMs;
+        if (!answered && askedFrom > 0) {
+            askAgain(nowMs, 0);
+            return;
+        }
+        // A publisher has its last batch, unless it was dropped on the way or another process took its place.
         if (answered && newestAnswer < last) {
-            restart(nowMs);
-            ask(nowMs);
+            if (asksForRest(nowMs, last)) {
+                return;
+            }
+            if (!matched) {
+                restartByAnswer(nowMs);
+                return;
+            }
+        } else if (!answered && last >= 0 && hasAnswered) {
+            restartByAnswer(nowMs);
             return;
         }
-        if (!answered && last >= 0 && askedFrom > 0) {
-            ask(nowMs, 0);
-            return;
-        }
+        doubt(nowMs);
+        unfinished = false;
+        instances.complete();
         drain(nowMs);
     }
 
     /** Time passes. */
     public void tick(long nowMs) {
-        lost.filter(each -> nowMs >= each.untilMs()).ifPresent(_ -> whole("no batch of that time can matter any more"));
-        books.forEach((instance, book) -> book.expire(nowMs, change -> changed(instance, change)));
+        instances.tick(nowMs);
         if (mode == Mode.CATCHING_UP && nowMs >= deadlineMs) {
-            if (tries < rules.tries()) {
-                tries++;
-                askAgain(nowMs, askedFrom);
-            } else {
-                lastWhenAsked = last;
-                drain(nowMs);
+            if (!asksForRest(nowMs, askedFrom)) {
+                endWithoutAnswer(nowMs);
             }
-        } else if (mode != Mode.CATCHING_UP && rules.replays() && nowMs - arrivedMs >= rules.silenceMs()) {
-            arrivedMs = nowMs;
+        } else if (mode != Mode.CATCHING_UP && rules.replays() && nowMs - quietMs >= rules.silenceMs()) {
+            quietMs = nowMs;
             ask(nowMs);
         }
     }
 
-    /** The engine is gone, and with it all it had. */
-    public void gone(long nowMs) {
-        restart(nowMs);
-    }
-
-    /** A publisher never counts back: what does, and is no repeat, is another process. */
+    /**
+     * A publisher never counts back: what does in the subscription, and is no repeat, is another process. A number that only an answer has reached
+     * so far, and whose batch is no longer remembered, has waited in a queue.
+     */
     private boolean isOfAnotherProcess(Frame frame) {
-        long newest = waiting.isEmpty() ? last : waiting.getLast().seq();
-        return isOfAnotherEpoch(frame) || (frame.seq() <= newest && !isRepeat(frame));
-    }
-
-    /** An answer may go back further than the checksums do. */
-    private boolean isAnswerOfAnotherProcess(Frame frame) {
-        Integer known = checksums.get(frame.seq());
-        return isOfAnotherEpoch(frame) || (known != null && known != frame.crc32c());
+        return isOfAnotherEpoch(frame) || checksums.differs(frame) || (frame.seq() <= newestLive && !isRepeat(frame));
     }
 
     private boolean isOfAnotherEpoch(Frame frame) {
@@ -233,17 +273,26 @@ public final class Publisher {
     }
 
     private boolean isRepeat(Frame frame) {
-        Integer known = checksums.get(frame.seq());
-        return (known != null && known == frame.crc32c())
-                || waiting.stream().anyMatch(each -> each.seq() == frame.seq() && each.crc32c() == frame.crc32c());
+        return checksums.matches(frame)
+                || (!waiting.isEmpty() && frame.seq() <= waiting.getLast().seq()
+                        && waiting.stream().anyMatch(each -> each.seq() == frame.seq() && each.crc32c() == frame.crc32c()));
+    }
+
+    private boolean fits(Frame frame) {
+        return !isOfAnotherEpoch(frame) && (checksums.matches(frame) || frame.seq() == last + 1);
+    }
+
+    private void countFromOne(Frame frame) {
+        if (last < 0 && frame.seq() == 1 && frame.content() instanceof Decoded.Batch batch && batch.countsFromOne()) {
+            last = 0;
+        }
     }
 
     private void await(long nowMs, Frame frame) {
         waiting.add(frame);
         waitingBytes += frame.size();
         if (waiting.size() > rules.waitingBatches() || waitingBytes > rules.waitingBytes()) {
-            lastWhenAsked = last;
-            drain(nowMs);
+            endWithoutAnswer(nowMs);
         }
     }
 
@@ -255,6 +304,8 @@ public final class Publisher {
     private void ask(long nowMs, long from) {
         mode = Mode.CATCHING_UP;
         tries = 1;
+        matched = false;
+        unfinished |= last < 0;
         lastWhenAsked = last;
         askAgain(nowMs, from);
     }
@@ -267,75 +318,87 @@ public final class Publisher {
         output.askReplay(from);
     }
 
+    /** Asks once more, unless that was done often enough without a new batch. */
+    private boolean asksForRest(long nowMs, long from) {
+        if (last > lastWhenAsked) {
+            tries = 0;
+            lastWhenAsked = last;
+        }
+        if (tries >= rules.tries()) {
+            return false;
+        }
+        tries++;
+        askAgain(nowMs, Math.max(last, from));
+        return true;
+    }
+
+    private void endWithoutAnswer(long nowMs) {
+        doubt(nowMs);
+        boolean open = unfinished && last >= 0 && waiting.isEmpty();
+        unfinished = false;
+        lastWhenAsked = last;
+        drain(nowMs);
+        if (open) {
+            instances.incomplete(nowMs, "the answer has ended at batch " + last + ", and later batches may be there");
+        }
+    }
+
     /** Applies what has waited; where batches are missing still, they are asked for as long as each answer brings some. */
     private void drain(long nowMs) {
         output.endReplay();
         deadlineMs = NEVER;
         boolean asksAgain = last > lastWhenAsked;
+        boolean beyond = false;
         mode = Mode.FOLLOWING;
         while (!waiting.isEmpty()) {
             Frame next = waiting.peek();
-            if (next.seq() > last + 1 && asksAgain) {
+            boolean fit = !fitting || fits(next);
+            if (fit && next.seq() > last + 1 && asksAgain) {
                 ask(nowMs);
                 return;
             }
             waiting.remove();
             waitingBytes -= next.size();
-            if (next.seq() > last + 1) {
-                lose(nowMs, last + 1, next.seq() - 1);
-            }
-            if (next.seq() > last) {
-                take(nowMs, next);
+            if (fit) {
+                fitting = false;
+                newestLive = Math.max(newestLive, next.seq());
+                applyWaiting(nowMs, next);
+            } else {
+                beyond |= next.seq() > last;
+                counts.add(BridgeCounter.REPEATS, 1);
             }
         }
+        if (beyond && fitting && asksAgain) {
+            // Of the old process, or published since the answer.
+            ask(nowMs);
+            return;
+        }
         mode = last < 0 ? Mode.FRESH : Mode.FOLLOWING;
+    }
+
+    private void applyWaiting(long nowMs, Frame next) {
+        if (next.seq() > last + 1) {
+            lose(nowMs, last + 1, next.seq() - 1);
+        }
+        if (next.seq() > last) {
+            take(nowMs, next);
+        }
     }
 
     private void take(long nowMs, Frame frame) {
         last = frame.seq();
         mode = mode == Mode.FRESH ? Mode.FOLLOWING : mode;
         checksums.put(frame.seq(), frame.crc32c());
-        checksums.remove(frame.seq() - KEPT_CHECKSUMS);
         topic = frame.topic().isEmpty() ? topic : frame.topic();
         switch (frame.content()) {
             case Decoded.Malformed bad -> lose(nowMs, frame.seq(), frame.seq(), "batch " + frame.seq() + " cannot be read: " + bad.reason());
-            case Decoded.Batch batch -> apply(nowMs, frame.seq(), batch);
-        }
-    }
-
-    private void apply(long nowMs, long seq, Decoded.Batch batch) {
-        counts.add(BridgeCounter.BATCHES, 1);
-        counts.add(BridgeCounter.UNKNOWN_EVENTS, batch.unknownEvents());
-        counts.add(BridgeCounter.UNKNOWN_FIELDS, batch.unknownFields());
-        epoch = batch.epoch().isEmpty() ? epoch : batch.epoch();
-        BlockBook book = books.get(topic);
-        if (book == null) {
-            if (books.size() >= rules.instances()) {
-                counts.add(BridgeCounter.OVER_LIMIT, 1);
-                return;
+            case Decoded.Batch batch -> {
+                counts.add(BridgeCounter.BATCHES, 1);
+                counts.add(BridgeCounter.UNKNOWN_EVENTS, batch.unknownEvents());
+                counts.add(BridgeCounter.UNKNOWN_FIELDS, batch.unknownFields());
+                epoch = batch.epoch().isEmpty() ? epoch : batch.epoch();
+                instances.apply(nowMs, frame.seq(), topic, batch.events());
             }
-            book = opener.apply(topic);
-            books.put(topic, book);
-        }
-        int namespaces = book.namespaces().size();
-        for (EngineEvent event : batch.events()) {
-            boolean hadLowerTiers = book.hadLowerTiers();
-            book.apply(nowMs, seq, event, change -> changed(topic, change));
-            if (event instanceof EngineEvent.Cleared cleared && cleared.medium().isEmpty()) {
-                cleared(nowMs, hadLowerTiers);
-            }
-        }
-        if (lost.isPresent() && book.namespaces().size() > namespaces) {
-            output.viewed(topic, view(book));
-        }
-    }
-
-    /** The device is empty. Whether the tiers below it are, is not told. */
-    private void cleared(long nowMs, boolean hadLowerTiers) {
-        if (hadLowerTiers) {
-            unknown(nowMs, "the device was cleared, and whether the tiers below it were is not told", -1, -1);
-        } else if (books.size() == 1) {
-            whole("the engine has cleared all it had");
         }
     }
 
@@ -346,43 +409,45 @@ public final class Publisher {
     private void lose(long nowMs, long from, long to, String reason) {
         counts.add(BridgeCounter.GAPS, 1);
         counts.add(BridgeCounter.LOST_BATCHES, to - from + 1);
-        unknown(nowMs, reason, from, to);
-        clear();
+        instances.lose(nowMs, reason, from, to);
     }
 
-    private void unknown(long nowMs, String reason, long from, long to) {
-        lost = Optional.of(new Lost(reason, from, to, nowMs + rules.unknownMs()));
-        books.forEach((instance, book) -> output.viewed(instance, view(book)));
-    }
-
-    private void whole(String reason) {
-        if (lost.isPresent()) {
-            lost = Optional.empty();
-            books.keySet().forEach(each -> output.viewed(each, new View(List.of(), reason, -1, -1)));
+    /** Nothing has shown that the process at the other end is the one whose blocks these are. */
+    private void doubt(long nowMs) {
+        if (unconfirmed) {
+            unconfirmed = false;
+            counts.add(BridgeCounter.GAPS, 1);
+            instances.lose(nowMs, "the connection was lost, and nothing tells whether the same process is there again", -1, -1);
         }
     }
 
-    private void clear() {
-        books.forEach((instance, book) -> book.clear(null, change -> changed(instance, change)));
+    /** What waits is of the old process, or in the ring of the new one. */
+    private void restartByAnswer(long nowMs) {
+        restart(nowMs);
+        fitting = true;
+        isTopicKnown = false;
+        ask(nowMs);
     }
 
     private void restart(long nowMs) {
         counts.add(BridgeCounter.RESTARTS, last < 0 ? 0 : 1);
+        begin(nowMs);
+    }
+
+    private void begin(long nowMs) {
         output.endReplay();
-        clear();
-        whole("the publisher has begun to count again");
+        instances.restart();
         waiting.clear();
         waitingBytes = 0;
         checksums.clear();
         epoch = "";
         last = -1;
+        newestLive = -1;
+        unconfirmed = false;
+        unfinished = false;
         deadlineMs = NEVER;
         arrivedMs = nowMs;
+        quietMs = nowMs;
         mode = Mode.FRESH;
-    }
-
-    private void changed(String instance, BlockBook.Change change) {
-        counts.add(change.stored() ? BridgeCounter.STORED : BridgeCounter.REMOVED, 1);
-        output.changed(instance, change);
     }
 }

@@ -14,4 +14,7 @@ public interface PublisherOutput {
 
     /** The view of an instance has changed. */
     void viewed(String instance, View view);
+
+    /** The publisher speaks for an instance no longer; what the instance had is withdrawn. */
+    void closed(String instance);
 }

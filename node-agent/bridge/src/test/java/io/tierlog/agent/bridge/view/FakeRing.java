@@ -9,7 +9,9 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 
 /** A publisher's ring of old batches, and what its follower says of it. Answers come when {@link #answer} is called. */
@@ -22,6 +24,15 @@ final class FakeRing implements PublisherOutput {
     final List<String> views = new ArrayList<>();
     private final int size;
     private final ArrayDeque<Frame> ring = new ArrayDeque<>();
+    /** Numbers that answers leave out, once for each time that they are named, as full queues do. */
+    final List<Long> dropped = new ArrayList<>();
+    /** The blocks with their instance before each. */
+    final Set<String> placed = new TreeSet<>();
+    /** The last view of each instance. */
+    final Map<String, View> viewed = new TreeMap<>();
+    final List<String> closed = new ArrayList<>();
+    String topic = "";
+    boolean topicInAnswers = true;
     private long asked = -1;
     long nowMs = 1_000;
 
@@ -40,30 +51,41 @@ final class FakeRing implements PublisherOutput {
         ring.clear();
     }
 
-    /** Publishes a batch; {@code reaches} is false when no subscriber gets it. */
-    void publish(long seq, byte[] payload, boolean reaches) {
-        Frame frame = Frame.of(seq, "", payload, BatchDecoder.decode(payload));
+    /** Publishes a batch; {@code reaches} is false when no subscriber gets it, or later: {@link #deliver}. */
+    Frame publish(long seq, byte[] payload, boolean reaches) {
+        Frame frame = Frame.of(seq, topic, payload, BatchDecoder.decode(payload));
         ring.add(frame);
         if (ring.size() > size) {
             ring.remove();
         }
         if (reaches) {
-            publisher.live(nowMs, frame);
+            deliver(frame);
         }
+        return frame;
+    }
+
+    /** The subscription brings a batch. */
+    void deliver(Frame frame) {
+        publisher.live(nowMs, frame);
     }
 
     /** Answers what is asked, and what that leads to. */
     void answer() {
         while (asked >= 0) {
-            long from = asked;
-            asked = -1;
-            for (Frame frame : List.copyOf(ring)) {
-                if (frame.seq() >= from && asked < 0) {
-                    publisher.replayed(nowMs, frame);
-                }
-            }
+            answerWithoutEnd();
             if (asked < 0) {
                 publisher.replayEnded(nowMs);
+            }
+        }
+    }
+
+    /** Answers what is asked, but for the end. */
+    void answerWithoutEnd() {
+        long from = asked;
+        asked = -1;
+        for (Frame frame : List.copyOf(ring)) {
+            if (frame.seq() >= from && asked < 0 && !dropped.remove(Long.valueOf(frame.seq()))) {
+                publisher.replayed(nowMs, topicInAnswers ? frame : new Frame(frame.seq(), "", frame.size(), frame.crc32c(), frame.content()));
             }
         }
     }
@@ -92,14 +114,24 @@ final class FakeRing implements PublisherOutput {
         String block = HexFormat.of().formatHex(change.block().block().key().unshared()) + " " + change.tier()
                 + (change.namespace().equals("m") ? "" : " " + change.namespace());
         if (change.stored()) {
+            placed.add(instance + " " + block);
             present.add(block);
+        } else if (!placed.remove(instance + " " + block)) {
+            throw new IllegalStateException("never stored: " + block + " of " + instance);
         } else if (!present.remove(block)) {
             throw new IllegalStateException("never stored: " + block);
         }
     }
 
     @Override
+    public void closed(String instance) {
+        viewed.remove(instance);
+        closed.add(instance);
+    }
+
+    @Override
     public void viewed(String instance, View view) {
+        viewed.put(instance, view);
         views.add(view.unknown().isEmpty() ? "whole" : "unknown " + view.lostFrom() + ".." + view.lostTo());
     }
 
