@@ -52,7 +52,8 @@ public final class BenchControlCommand implements Callable<Integer> {
     @Option(
             names = "--work",
             paramLabel = "SECONDS",
-            description = "Least time that each application works for its throughput, start excluded (default: ${DEFAULT-VALUE}).")
+            description = "Least time that each application works for its throughput, start excluded; less than 1 shows that"
+                    + " everything runs, without a round to warm up (default: ${DEFAULT-VALUE}).")
     double workSeconds = DEFAULTS.load().workSeconds();
 
     @Option(

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs the control benchmark: all parts in turn, in rounds, so that other work on the machine slows all of them alike; the ratios count. A first
- * round is not measured, for the compiler. Each round begins with another part.
+ * round is not measured, for the compiler; work of less than a second goes without it. Each round begins with another part.
  *
  * <p>One thread. Trade-off: time, since a part is stopped while another is measured, and started again in the next round.
  */
@@ -138,8 +138,10 @@ public final class ControlBench {
     private void rounds() throws InterruptedException {
         ControlBenchConfig.Load load = environment.config().load();
         double seconds = load.workSeconds() / (double) load.rounds();
-        progress.accept("warming up");
-        round(new Measured(), Math.min(seconds / WARM_UP_PART, WARM_UP_S), 0);
+        if (load.workSeconds() >= WARM_UP_S) {
+            progress.accept("warming up");
+            round(new Measured(), Math.min(seconds / WARM_UP_PART, WARM_UP_S), 0);
+        }
         for (int round = 1; round <= load.rounds(); round++) {
             String prefix = "round " + round + "/" + load.rounds();
             progress.accept(prefix);
