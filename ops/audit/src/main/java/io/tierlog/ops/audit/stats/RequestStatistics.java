@@ -44,8 +44,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>What happened before {@code fromMs} is remembered and not counted: a request may have been submitted before it and end after it.
  *
- * <p>A block loaded from the host counts for the tier that it was fetched from for this attempt; without a fetch it counts for the host. An attempt
- * counts once it is prefilled.
+ * <p>A block loaded from the host counts for the tier that it was fetched from for this attempt, else for the tier it was on at the submit. An
+ * attempt counts once it is prefilled.
  *
  * <p>The three topics of a partition may be read in any order, since an attempt is kept until its last fact; what comes later than that counts
  * without a tier of origin. Memory: an entry for each attempt that has not ended, {@value #MAX_LIVE} at most, the oldest leaves first; and one for
@@ -97,6 +97,10 @@ final class RequestStatistics {
         private long readyMs = -1;
         /** Where fetches for this attempt have brought blocks from. */
         private final Map<Integer, Tier> fetched = new HashMap<>();
+        private List<Integer> onHost = List.of();
+        private List<Integer> onDisk = List.of();
+        private int storeFrom;
+        private int storeTo;
         private final Set<Integer> loaded = new HashSet<>();
         private @Nullable RequestPrefilled prefilled;
         private long prefilledMs;
@@ -110,6 +114,14 @@ final class RequestStatistics {
         private boolean ended;
 
         private int fetches;
+
+        /** Disk or store, when the block was there at the submit and not on the host; else UNKNOWN. Another request may have brought it since. */
+        private Tier below(int index) {
+            if (onHost.contains(index)) {
+                return Tier.UNKNOWN;
+            }
+            return onDisk.contains(index) ? Tier.DISK : index >= storeFrom && index < storeTo ? Tier.STORE : Tier.UNKNOWN;
+        }
 
         /** An engine may have loaded what came first and have ended the request before the rest of its fetch came. */
         private boolean isOver() {
@@ -186,6 +198,10 @@ final class RequestStatistics {
         attempt.reusableBlocks = (e.promptTokens() - 1) / e.blockTokens();
         attempt.waits = !e.answered();
         attempt.submittedMs = atMs;
+        attempt.onHost = e.hostIndexes();
+        attempt.onDisk = e.diskIndexes();
+        attempt.storeFrom = e.storeFrom();
+        attempt.storeTo = e.storeFrom() + e.storeBlocks();
         pair(id, attempt);
     }
 
@@ -296,9 +312,9 @@ final class RequestStatistics {
         if (e == null) {
             return;
         }
-        long disk = fetched(attempt, Tier.DISK, e.loadedBlocks());
-        long store = fetched(attempt, Tier.STORE, e.loadedBlocks() - disk);
-        long peer = fetched(attempt, Tier.HOST, e.loadedBlocks() - disk - store);
+        long disk = from(attempt, Tier.DISK, e.loadedBlocks());
+        long store = from(attempt, Tier.STORE, e.loadedBlocks() - disk);
+        long peer = from(attempt, Tier.HOST, e.loadedBlocks() - disk - store);
         HitCounts now = new HitCounts(1, e.deviceBlocks(), e.loadedBlocks() - disk - store - peer, disk, store, peer, e.computedBlocks());
         HitCounts more = now.minus(attempt.counted);
         parts.merge(attempt.part, more, HitCounts::plus);
@@ -306,9 +322,12 @@ final class RequestStatistics {
         attempt.counted = now;
     }
 
-    /** Loaded blocks that a fetch has brought from a tier; at most {@code most}: an engine may discard what it has loaded. */
-    private static long fetched(Live attempt, Tier tier, long most) {
-        long blocks = attempt.loaded.stream().filter(index -> attempt.fetched.get(index) == tier).count();
+    /**
+     * Loaded blocks that came from a tier, as the agent tells the engine: what the attempt's own fetch brought, else where the block was at the
+     * submit. At most {@code most}: an engine may discard what it has loaded.
+     */
+    private static long from(Live attempt, Tier tier, long most) {
+        long blocks = attempt.loaded.stream().filter(index -> attempt.fetched.getOrDefault(index, attempt.below(index)) == tier).count();
         return Math.min(blocks, Math.max(0, most));
     }
 

@@ -177,6 +177,19 @@ class LogStatisticsTest {
         assertEquals(new HitCounts(1, 1, 1, 2, 1, 1, 5), statistics.summary(100).requests().hits());
     }
 
+    /** Blocks 1 on the host, 2 on disk, 3 and 4 in the store at the submit; another request brings 2 to 4 before this one's fetch begins. */
+    @Test
+    void whatAnotherRequestBroughtMeanwhileCountsForTheTierItWasOn() {
+        statistics.event(new RequestSubmitted(
+                NODE, "r", 1, M, List.of(), 81, 8, 0, List.of(1), List.of(2), 3, 2, true, false, false, List.of(), null, null), 10);
+        prefetchCommand("r", "op", 13);
+        statistics.event(new PrefetchDone(NODE, "op", "lease", M, List.of(result(3, BlockStatus.ALREADY_THERE, Tier.UNKNOWN)), 0, 1), 30);
+        loaded("r", 1, 6);
+        prefilled("r", 1, 5, 5);
+
+        assertEquals(new HitCounts(1, 1, 2, 1, 2, 0, 5), statistics.summary(100).requests().hits());
+    }
+
     /** Of two requests one is answered at once and one waits in vain: 5 ms until the command, which resumes it. 11 blocks each are computed. */
     @Test
     void requestsWithoutAFetchMissForTheirReason() {
