@@ -390,4 +390,21 @@ class BridgeLiveTest {
             }
         }
     }
+
+    @Test
+    void aSilentEngineThatConnectedIsGoneAndComesBackAsOneWhosePastIsUnknown() throws Exception {
+        int port = freePort();
+        try (BridgeApp bridge = bridge(Map.of(BridgeOptions.SOURCE, List.of("tcp://*:" + port), BridgeOptions.IDLE_TIMEOUT, 2));
+                FakeEngine engine = new FakeEngine(new FakeEngine.Settings(Batches.Form.MAPS, port, 0, true, 0, "kv@idle@idle", 0, 3, true))) {
+            eventually(() -> {
+                engine.publish(true, Batches.stored("GPU", null, 1));
+                return difference(Set.of("0000000000000001 ext-idle-dp0 DEVICE"), answers("idle", Set.of(1L)));
+            });
+            eventually(() -> difference(Set.of(), answers("idle", Set.of(1L))) + (bridge.registered() == 0 ? "" : " still registered"));
+            eventually(() -> {
+                engine.publish(true, Batches.stored("GPU", null, 2));
+                return difference(Set.of("0000000000000001 UNKNOWN", "0000000000000002 ext-idle-dp0 DEVICE"), answers("idle", Set.of(1L, 2L)));
+            });
+        }
+    }
 }

@@ -74,6 +74,7 @@ final class FakeEngine implements AutoCloseable {
 
     private void run(CountDownLatch bound) {
         ZMQ.Socket pub = context.createSocket(SocketType.PUB);
+        pub.setHandshakeIvl(1_000);
         if (settings.connects()) {
             pub.connect("tcp://127.0.0.1:" + settings.port());
         } else {

@@ -66,6 +66,7 @@ final class ReplayClient implements AutoCloseable {
         current.setLinger(0);
         current.setRcvHWM(QUEUED_MESSAGES);
         current.setMaxMsgSize(LARGEST_MESSAGE);
+        current.setHandshakeIvl(Source.HANDSHAKE_MS);
         current.connect(endpoint);
         return current;
     }

@@ -28,6 +28,8 @@ public final class Source implements AutoCloseable {
     private static final int LARGEST_MESSAGE = 32 << 20;
     private static final int MOST_FRAMES = 8;
     private static final int MOST_LANES = 1_024;
+    /** The library sometimes never begins the handshake of a connection that it has opened: that one is opened again. */
+    static final int HANDSHAKE_MS = 2_000;
     private static final int HEARTBEAT_MS = 5_000;
     private static final int HEARTBEAT_TIMEOUT_MS = 15_000;
 
@@ -55,6 +57,7 @@ public final class Source implements AutoCloseable {
             socket.setLinger(0);
             socket.setRcvHWM(QUEUED_MESSAGES);
             socket.setMaxMsgSize(LARGEST_MESSAGE);
+            socket.setHandshakeIvl(HANDSHAKE_MS);
             socket.setHeartbeatIvl(HEARTBEAT_MS);
             socket.setHeartbeatTimeout(HEARTBEAT_TIMEOUT_MS);
             if (!spec.bind()) {

@@ -20,7 +20,7 @@ public record SourceRules(NamespaceRule naming, long silenceMs, long unknownMs, 
     private static final int TRIES = 3;
     private static final int WAITING_BATCHES = 10_000;
     private static final long WAITING_BYTES = 32L << 20;
-    private static final int INSTANCES = 64;
+    private static final int INSTANCES = 1_024;
 
     Publisher.Rules following(boolean replays) {
         return new Publisher.Rules(replays, silenceMs, ANSWER_MS, TRIES, unknownMs, WAITING_BATCHES, WAITING_BYTES, INSTANCES);
