@@ -226,6 +226,28 @@ class BridgeLiveTest {
     }
 
     @Test
+    void anAnswerWithoutATopicIsOfTheTopicThatComesLive() throws Exception {
+        for (String topic : List.of("events", "kv@topicless@late-model")) {
+            int port = freePort();
+            int replay = freePort();
+            try (FakeEngine engine = new FakeEngine(new FakeEngine.Settings(Batches.Form.ARRAYS, port, replay, false, 0, topic, 0, 3, false))) {
+                engine.publish(true, Batches.stored("GPU", null, 1, 2));
+                try (BridgeApp _ = bridge(Map.of(BridgeOptions.SOURCE, List.of("tcp://127.0.0.1:" + port + " replay=tcp://127.0.0.1:" + replay)))) {
+                    String address = " ext-127.0.0.1-" + port + "-dp0 DEVICE";
+                    Set<Long> all = Set.of(1L, 2L, 3L);
+                    eventually(() -> difference(Set.of("0000000000000001" + address, "0000000000000002" + address), answers("default", all)));
+                    engine.publish(true, Batches.removed("GPU", 2), Batches.stored("GPU", null, 3));
+                    boolean named = topic.startsWith("kv@");
+                    String node = named ? " ext-topicless-dp0 DEVICE" : address;
+                    eventually(() -> difference(Set.of("0000000000000001" + node, "0000000000000003" + node),
+                            answers(named ? "late-model" : "default", all)));
+                    eventually(() -> named ? difference(Set.of(), answers("default", all)) : "");
+                }
+            }
+        }
+    }
+
+    @Test
     void enginesConnectToTheBridge() throws Exception {
         int port = freePort();
         try (BridgeApp bridge = bridge(Map.of(BridgeOptions.SOURCE, List.of("tcp://*:" + port)));

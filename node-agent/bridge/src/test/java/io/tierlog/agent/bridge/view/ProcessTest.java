@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.agent.bridge.Batches;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -229,13 +230,43 @@ class ProcessTest {
 
     @Test
     void anAnswerWithoutTheLastBatchIsNoNewProcess() {
-        FakeRing r = new FakeRing(FakeRing.RULES, 10);
-        publish(r, 0, 4, 1, true);
-        r.dropped.addAll(List.of(3L, 3L));
+        for (int times : List.of(2, 20)) {
+            FakeRing r = new FakeRing(FakeRing.RULES, 10);
+            publish(r, 0, 4, 1, true);
+            r.dropped.addAll(Collections.nCopies(times, 3L));
+            r.pass(5_000);
+            r.answer();
+            assertEquals(devices(1, 2, 3, 4), r.present);
+            assertEquals(0, r.counts.of(BridgeCounter.RESTARTS));
+            assertEquals(List.of(), r.views);
+        }
+    }
+
+    @Test
+    void aPublisherWithoutARingIsNoNewProcess() {
+        FakeRing r = new FakeRing(FakeRing.RULES, 0);
+        publish(r, 0, 2, 1, true);
         r.pass(5_000);
         r.answer();
-        assertEquals(devices(1, 2, 3, 4), r.present);
+        assertEquals(devices(1, 2), r.present);
         assertEquals(0, r.counts.of(BridgeCounter.RESTARTS));
+    }
+
+    @Test
+    void whatTheNewProcessPublishesAfterItsAnswerIsAskedForAtOnce() {
+        FakeRing r = new FakeRing(FakeRing.RULES, 10);
+        publish(r, 0, 3, 1, true);
+        r.restart();
+        publish(r, 0, 1, 50, false);
+        r.publisher.connected(r.nowMs, true);
+        r.answerWithoutEnd();
+        r.answerWithoutEnd();
+        assertEquals(devices(50), r.present);
+        publish(r, 1, 1, 50, false);
+        publish(r, 2, 1, 50, true);
+        r.publisher.replayEnded(r.nowMs);
+        r.answer();
+        assertEquals(devices(50, 51, 52), r.present);
         assertEquals(List.of(), r.views);
     }
 
