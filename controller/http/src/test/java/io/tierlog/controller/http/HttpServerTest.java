@@ -179,6 +179,7 @@ class HttpServerTest {
                 try {
                     Socket socket = new Socket(InetAddress.getLoopbackAddress(), status.port());
                     held.add(socket);
+                    LockSupport.parkNanos(2_000_000); // no faster than it accepts: a connection that the kernel drops costs a second
                     if (held.size() % 2 == 0) {
                         write(socket, "GET /health HTTP/1.1\r\nHost: localhost\r\nX-Slow: ");
                     }
