@@ -115,6 +115,6 @@ class Agent:
     def kill(self) -> None:
         self.processes.kill(self.name)
 
-    def stored(self) -> int:
-        """Objects in its shared store."""
-        return sum(1 for path in self.store.rglob("*") if path.is_file() and not path.name.startswith(".") and path.stat().st_size > 0)
+    def stored(self, above: int = 0) -> list[pathlib.Path]:
+        """Files of its shared store with more than so many bytes: its objects, when a block has as many."""
+        return [path for path in self.store.rglob("*") if path.is_file() and not path.name.startswith(".") and path.stat().st_size > above]
