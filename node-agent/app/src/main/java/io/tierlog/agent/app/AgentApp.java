@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.app;
 
+import io.grpc.ServerInterceptor;
 import io.tierlog.agent.app.engine.AgreedLayouts;
 import io.tierlog.agent.app.engine.EngineApiHealth;
 import io.tierlog.agent.app.engine.EngineServer;
@@ -19,6 +20,7 @@ import io.tierlog.agent.app.peer.PeerAddress;
 import io.tierlog.agent.app.peer.PeerClient;
 import io.tierlog.agent.app.peer.PeerGate;
 import io.tierlog.agent.app.peer.PeerServer;
+import io.tierlog.agent.app.status.StatusPage;
 import io.tierlog.agent.app.store.DirectoryStore;
 import io.tierlog.agent.app.store.StoreWorkers;
 import io.tierlog.agent.core.AgentCore;
@@ -61,6 +63,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -84,6 +87,9 @@ public final class AgentApp implements AutoCloseable {
     private final AtomicReference<@Nullable AgentEnd> end = new AtomicReference<>();
     private final AtomicBoolean stopping = new AtomicBoolean();
     private final AgentLoop loop;
+    private final Optional<StatusPage> page;
+    /** Where the ports answer: the loop, past the page that measures them. */
+    private final Consumer<AgentInput> posts;
     private final DirectoryStore store;
     private final Optional<BlockFile> disk;
     private final Optional<LastProcess> last;
@@ -135,9 +141,11 @@ public final class AgentApp implements AutoCloseable {
             // Closed after the loop, which it puts to, and before the tier.
             diskWalk = disk.map(file -> closers.add("disk walk", new DiskWalk(name, file, this::putToLoop, this::failed)));
             loop = startLoop();
+            page = config.status().map(where -> new StatusPage(where, config.memory().blockBytes()));
+            posts = page.map(each -> each.ends(loop::post)).orElse(loop::post);
             device = DeviceStart.open(name, config.device());
             streams = closers.add("device", startStreams(host));
-            StoreWorkers workers = closers.add("store workers", new StoreWorkers(name, store, host, config.tuning().workers(), loop::post));
+            StoreWorkers workers = closers.add("store workers", new StoreWorkers(name, store, host, config.tuning().workers(), posts));
             DiskTransfers diskWorkers = diskWorkers(host);
             sink = closers.add("events", KafkaEventSink.connect(log, config.tuning().events(), this::failed));
             DeadLetters deadLetters = closers.add("dead letters", new DeadLetters(config.log().kafka(), config.log().topics().deadLetters()));
@@ -148,12 +156,13 @@ public final class AgentApp implements AutoCloseable {
             peerServer = config.peers().flatMap(AgentConfig.Peers::listen).map(listen -> peerServer(listen, host, gate));
             peerFinder = config.peers().flatMap(this::peerFinder);
             peerClient = config.peers().map(settings -> closers.add(
-                    "peer reads", new PeerClient(config.node(), host, settings.token(), settings.limits(), loop::post)));
+                    "peer reads", new PeerClient(config.node(), host, settings.token(), settings.limits(), posts)));
             Ports ports = new Ports(streams, workers, diskWorkers, engines.replies(), sink, peerPorts());
-            AgentCore core = new AgentCore(config.tuning().core(), registration(), ports);
+            AgentCore core = new AgentCore(config.tuning().core(), registration(), page.map(each -> each.measured(ports)).orElse(ports));
             status = core.status();
             loop.start(new Driver(core));
             engines.start();
+            page.ifPresent(this::serve);
             registrar = new Registrar(log, sink, config.registrationTimeout(), stopping::get);
             inBackground(this::register);
             diskWalk.ifPresent(DiskWalk::tell);
@@ -184,13 +193,19 @@ public final class AgentApp implements AutoCloseable {
         EngineServer.Wiring wiring = new EngineServer.Wiring(
                 config.node(), new AgreedLayouts(config.memory().layouts(), config.ranks()), loop::offer, loop::post,
                 new DevicePools(device, streams), this::health);
-        EngineServer server = new EngineServer(config.engine(), wiring, config.tuning().engine());
+        EngineServer server = new EngineServer(config.engine(), wiring, config.tuning().engine(),
+                page.map(StatusPage::calls).stream().toArray(ServerInterceptor[]::new));
         closers.add("engine API", () -> server.close(endReason()));
         return server;
     }
 
+    private void serve(StatusPage shown) {
+        closers.add("status page", shown).serve(new StatusPage.Sources(config.node(), () -> status, loop, sink, config.tuning().events(),
+                () -> commands, engines, streams, peerFinder, disk));
+    }
+
     private DiskTransfers diskWorkers(HostPool host) {
-        return disk.<DiskTransfers>map(file -> closers.add("disk workers", new DiskWorkers(name, file, host::page, loop::post)))
+        return disk.<DiskTransfers>map(file -> closers.add("disk workers", new DiskWorkers(name, file, host::page, posts)))
                 .orElseGet(NoDisk::new);
     }
 
@@ -209,7 +224,7 @@ public final class AgentApp implements AutoCloseable {
 
     private PeerServer peerServer(PeerAddress listen, HostPool host, PeerGate gate) {
         AgentConfig.Peers settings = config.peers().orElseThrow();
-        PeerServer.Wiring wiring = new PeerServer.Wiring(listen, settings.token(), host, loop::offer, loop::post, gate);
+        PeerServer.Wiring wiring = new PeerServer.Wiring(listen, settings.token(), host, loop::offer, posts, gate);
         return closers.add("peer API", new PeerServer(name, wiring, settings.limits())).start();
     }
 
@@ -227,7 +242,7 @@ public final class AgentApp implements AutoCloseable {
     private DeviceStreams startStreams(HostPool host) {
         LOG.info("agent {}: {}, host pool of {} blocks: {}", config.node(), device.facts(), host.pages(), host.facts());
         try {
-            return DeviceStreams.start(name, device, host, config.tuning().streams(), loop::post);
+            return DeviceStreams.start(name, device, host, config.tuning().streams(), posts);
         } catch (DeviceFault e) {
             throw new DeviceUnavailableException("the host pool cannot be registered with the device: " + e.getMessage(), e);
         }
@@ -293,6 +308,11 @@ public final class AgentApp implements AutoCloseable {
     /** Port of the peer API; -1 when it has none. */
     public int peerPort() {
         return peerServer.map(PeerServer::port).orElse(-1);
+    }
+
+    /** Port of metrics and health; -1 when there is none. */
+    public int statusPort() {
+        return page.map(StatusPage::port).orElse(-1);
     }
 
     /** How its questions to the directory have ended; empty when it asks none. */

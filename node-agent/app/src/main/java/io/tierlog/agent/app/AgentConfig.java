@@ -15,6 +15,7 @@ import io.tierlog.agent.app.store.StoreWorkers;
 import io.tierlog.agent.core.api.AgentLimits;
 import io.tierlog.agent.cuda.CudaLimits;
 import io.tierlog.agent.disk.ForcePolicy;
+import io.tierlog.controller.http.Endpoint;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Topics;
 import io.tierlog.events.config.LogOptions;
@@ -403,6 +404,11 @@ public final class AgentConfig {
     /** Reads from other nodes, and by them; empty for none. */
     public Optional<Peers> peers() {
         return peers;
+    }
+
+    /** Where metrics and health are served; empty for nowhere. */
+    public Optional<Endpoint> status() {
+        return options.optional(AgentOptions.STATUS_LISTEN).map(Endpoint::parse);
     }
 
     /** Pages of the host pool: those of the HOST tier, and behind them the agent's own. */

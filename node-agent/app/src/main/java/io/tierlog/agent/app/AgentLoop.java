@@ -6,6 +6,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -57,8 +58,12 @@ public final class AgentLoop implements AutoCloseable {
     private final Consumer<Throwable> fatal;
     private final String name;
     private @Nullable Thread thread;
-    private int waitingCalls;
-    private int waitingRecords;
+    /** Written under the lock, read by those who watch the loop: they never wait for it, and it never waits for them. */
+    private final AtomicInteger waitingCalls = new AtomicInteger();
+    private final AtomicInteger waitingRecords = new AtomicInteger();
+    private final AtomicInteger waitingCompletions = new AtomicInteger();
+    /** When the batch in work began, by the loop's clock; -1 while there is none. */
+    private volatile long batchSinceMs = -1;
     private boolean closed;
 
     /**
@@ -90,7 +95,7 @@ public final class AgentLoop implements AutoCloseable {
     public boolean offer(AgentInput call) {
         lock.lock();
         try {
-            if (closed || waitingCalls >= calls) {
+            if (closed || waitingCalls.get() >= calls) {
                 return false;
             }
             add(Sender.ENGINE, call);
@@ -104,7 +109,7 @@ public final class AgentLoop implements AutoCloseable {
     public boolean put(AgentInput record) throws InterruptedException {
         lock.lockInterruptibly();
         try {
-            while (!closed && waitingRecords >= records) {
+            while (!closed && waitingRecords.get() >= records) {
                 room.await();
             }
             if (!closed) {
@@ -126,6 +131,27 @@ public final class AgentLoop implements AutoCloseable {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Calls of engines that wait. */
+    public int waitingCalls() {
+        return waitingCalls.get();
+    }
+
+    /** Records of the log that wait. */
+    public int waitingRecords() {
+        return waitingRecords.get();
+    }
+
+    /** Completions that wait. */
+    public int waitingCompletions() {
+        return waitingCompletions.get();
+    }
+
+    /** How long the batch in work has taken so far, ms; 0 when there is none. */
+    public long busyMs() {
+        long since = batchSinceMs;
+        return since < 0 ? 0 : Math.max(0, nowMs.getAsLong() - since);
     }
 
     /** Ends the loop after the input at hand; what still waits is forgotten. */
@@ -159,11 +185,9 @@ public final class AgentLoop implements AutoCloseable {
 
     private void count(Sender sender, int more) {
         switch (sender) {
-            case ENGINE -> waitingCalls += more;
-            case LOG -> waitingRecords += more;
-            case PORT -> {
-                // Bounded by the ports.
-            }
+            case ENGINE -> waitingCalls.addAndGet(more);
+            case LOG -> waitingRecords.addAndGet(more);
+            case PORT -> waitingCompletions.addAndGet(more); // bounded by the ports
         }
     }
 
@@ -171,6 +195,7 @@ public final class AgentLoop implements AutoCloseable {
         try {
             List<AgentInput> batch = new ArrayList<>(BATCH);
             while (take(machine, batch)) {
+                batchSinceMs = nowMs.getAsLong();
                 for (AgentInput input : batch) {
                     machine.on(input, nowMs.getAsLong());
                 }
@@ -179,6 +204,7 @@ public final class AgentLoop implements AutoCloseable {
                     machine.on(new AgentInput.TimePassed(), nowMs.getAsLong());
                 }
                 machine.rested();
+                batchSinceMs = -1;
             }
         } catch (InterruptedException e) {
             fatal.accept(new IllegalStateException("the loop's thread was interrupted", e));

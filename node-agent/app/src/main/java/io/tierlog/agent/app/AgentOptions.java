@@ -2,6 +2,7 @@
 package io.tierlog.agent.app;
 
 import io.tierlog.agent.app.peer.PeerAddress;
+import io.tierlog.controller.http.Endpoint;
 import io.tierlog.events.config.Bounds;
 import io.tierlog.events.config.LogOptions;
 import io.tierlog.events.config.Options;
@@ -33,6 +34,7 @@ public final class AgentOptions {
     public static final String PEER_BYTES_PER_SECOND = "peer.bytes.per.second";
     public static final String DIRECTORY = "directory";
     public static final String DIRECTORY_TOKEN_FILE = "directory.token.file";
+    public static final String STATUS_LISTEN = "agent.status.listen";
     public static final String READ_COMMITTED = "read.committed";
     public static final String REGISTRATION_TIMEOUT = "registration.timeout";
 
@@ -79,6 +81,9 @@ public final class AgentOptions {
                         + " (default: none, and the agent reads nothing from other nodes). A controller's directory listens on 127.0.0.1:8083 by"
                         + " default.")
                 .text(DIRECTORY_TOKEN_FILE, Bounds.PATH, "FILE", "A file with a reader's token for the directory, where it requires one.")
+                .group("Metrics", Importance.MEDIUM)
+                .text(STATUS_LISTEN, Bounds.form("HOST:PORT", Endpoint::parse), "HOST:PORT",
+                        "Address of /metrics and /health, port 0 for any free one (default: none).")
                 .group("Registration", Importance.MEDIUM)
                 .off(READ_COMMITTED, "Read commands only after the controller's transaction has committed; slower.")
                 .number(REGISTRATION_TIMEOUT, 15, 0, 86_400, "SECONDS", "Time to retry while another process is registered for the node."));

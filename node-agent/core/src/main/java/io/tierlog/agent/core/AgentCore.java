@@ -87,6 +87,7 @@ public final class AgentCore {
     private final AgentContext context;
     private final EngineSessions engines;
     private final Operations operations;
+    private final Leases leases;
     private final Requests requests;
     private final EngineCalls engineCalls;
     private final LoadCalls loads;
@@ -106,7 +107,7 @@ public final class AgentCore {
         context = new AgentContext(limits, registration, ports);
         operations = new Operations(context);
         engines = new EngineSessions(context, operations);
-        Leases leases = new Leases(context);
+        leases = new Leases(context);
         PeerChoice peers = new PeerChoice(context);
         requests = new Requests(context, operations, engines, leases, peers);
         engineCalls = new EngineCalls(context, engines, requests);
@@ -116,6 +117,7 @@ public final class AgentCore {
         saves = new SaveCalls(context, engines, engineCalls, operations);
         reads = new ReadCalls(context, engines, operations);
         operations.onEnd(session -> {
+            context.counters().ended(session.kind(), session.doneBlocks(), session.items().size());
             saves.ended(session);
             reads.ended(session);
         });
@@ -186,6 +188,8 @@ public final class AgentCore {
                 context.device().pinCount(),
                 new AgentStatus.Bounce(context.bounce().capacity(), context.bounce().free(), context.bounce().quarantined()),
                 context.disk().isOpen(),
+                new AgentStatus.Leases(leases.open(), peerReads.sending()),
+                context.counters().ended(),
                 context.counters().snapshot());
     }
 

@@ -11,6 +11,7 @@ import io.tierlog.agent.app.DiskUnavailableException;
 import io.tierlog.agent.app.engine.EngineAddress;
 import io.tierlog.agent.app.engine.EngineServerException;
 import io.tierlog.agent.app.memory.HostMemoryException;
+import io.tierlog.controller.http.ServerException;
 import io.tierlog.events.config.Options;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -69,6 +70,8 @@ final class AgentCommand implements Callable<Integer>, OptionFlags.Configured {
         } catch (EngineServerException e) {
             String hint = "choose another --port, or 0 for any free one, or another --engine-socket";
             throw new CliError(String.valueOf(e.getMessage()), hint, CliError.BAD_INPUT, e);
+        } catch (ServerException e) {
+            throw new CliError(String.valueOf(e.getMessage()), "choose another address with --agent-status-listen", CliError.BAD_INPUT, e);
         } catch (DeviceUnavailableException e) {
             throw new CliError(String.valueOf(e.getMessage()), "give another one with --device; emulated needs no GPU", CliError.BAD_INPUT, e);
         } catch (DiskUnavailableException e) {
@@ -95,6 +98,9 @@ final class AgentCommand implements Callable<Integer>, OptionFlags.Configured {
                 line.put("node", app.node());
                 if (engine.port().isPresent()) {
                     line.put("port", app.enginePort());
+                }
+                if (app.statusPort() >= 0) {
+                    line.put("statusPort", app.statusPort());
                 }
                 engine.socket().ifPresent(socket -> line.put("socket", socket.toString()));
                 line.put("pid", ProcessHandle.current().pid());

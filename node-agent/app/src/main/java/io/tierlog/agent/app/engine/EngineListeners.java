@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.app.engine;
 
-import io.grpc.BindableService;
 import io.grpc.Server;
+import io.grpc.ServerServiceDefinition;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
 import io.grpc.netty.shaded.io.netty.channel.nio.NioEventLoopGroup;
@@ -33,12 +33,12 @@ final class EngineListeners {
     private final List<Server> servers = new ArrayList<>();
     private final List<EventLoopGroup> loops = new ArrayList<>();
     private final EngineAddress address;
-    private final BindableService service;
+    private final ServerServiceDefinition service;
     private final int messageBytes;
     private Optional<SocketFile> file = Optional.empty();
     private @Nullable Server tcp;
 
-    EngineListeners(EngineAddress address, BindableService service, int messageBytes) {
+    EngineListeners(EngineAddress address, ServerServiceDefinition service, int messageBytes) {
         this.address = address;
         this.service = service;
         this.messageBytes = messageBytes;

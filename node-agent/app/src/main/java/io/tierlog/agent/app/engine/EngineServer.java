@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.app.engine;
 
+import io.grpc.ServerInterceptor;
+import io.grpc.ServerInterceptors;
 import io.tierlog.agent.app.Layouts;
 import io.tierlog.agent.app.memory.EnginePool;
 import io.tierlog.agent.core.api.AgentInput;
@@ -72,12 +74,14 @@ public final class EngineServer implements AutoCloseable {
      * A server that does not listen yet.
      *
      * @param address where it will be
+     * @param around what sees every call before the API does
      */
-    public EngineServer(EngineAddress address, Wiring wiring, EngineApiLimits limits) {
+    public EngineServer(EngineAddress address, Wiring wiring, EngineApiLimits limits, ServerInterceptor... around) {
         sessions = new EngineSessions(limits.sessions());
         pending = new PendingCalls(limits.pendingCalls());
         replies = new GrpcEngineReplies(sessions, pending, wiring.posts());
-        listeners = new EngineListeners(address, new EngineGrpcService(wiring, limits, sessions, pending), limits.messageBytes());
+        listeners = new EngineListeners(
+                address, ServerInterceptors.intercept(new EngineGrpcService(wiring, limits, sessions, pending), around), limits.messageBytes());
     }
 
     /**
@@ -97,6 +101,11 @@ public final class EngineServer implements AutoCloseable {
     /** Calls that wait for the core's answer, count. */
     public int waitingCalls() {
         return pending.size();
+    }
+
+    /** Sessions that are open. */
+    public int openSessions() {
+        return sessions.size();
     }
 
     /** What the core answers through. */

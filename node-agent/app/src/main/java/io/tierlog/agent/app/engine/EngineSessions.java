@@ -45,6 +45,10 @@ final class EngineSessions {
                 .orElse(null);
     }
 
+    int size() {
+        return sessions.size();
+    }
+
     List<EngineSession> all() {
         return List.copyOf(sessions.values());
     }

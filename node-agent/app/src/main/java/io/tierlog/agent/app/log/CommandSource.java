@@ -52,6 +52,8 @@ public final class CommandSource implements AutoCloseable {
     private final LongAdder unreadable = new LongAdder();
     private final Thread thread;
     private volatile boolean closed;
+    /** When it last asked for records; 0 before it reads. */
+    private volatile long polledNs;
 
     /**
      * Stands at the end of the commands; reads nothing before {@link #start}.
@@ -80,6 +82,12 @@ public final class CommandSource implements AutoCloseable {
         return unreadable.sum();
     }
 
+    /** How long it has not asked for records, ms, because one waits for space or for the registry; 0 while it does not read. */
+    public long silentMs() {
+        long polled = polledNs;
+        return polled == 0 || closed ? 0 : (System.nanoTime() - polled) / 1_000_000;
+    }
+
     /** Ends the reading. */
     @Override
     public void close() {
@@ -106,6 +114,7 @@ public final class CommandSource implements AutoCloseable {
         try {
             boolean wanted = true;
             while (wanted && !closed) {
+                polledNs = System.nanoTime();
                 for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
                     wanted = wanted && !closed && take(record);
                 }

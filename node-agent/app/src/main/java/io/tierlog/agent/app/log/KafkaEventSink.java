@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -42,6 +43,9 @@ public final class KafkaEventSink implements EventSink, AutoCloseable {
     private final Map<String, RecordStamp> stamps = new HashMap<>();
     private final AtomicInteger records = new AtomicInteger();
     private final AtomicLong bytes = new AtomicLong();
+    private final LongAdder appended = new LongAdder();
+    /** When the log last acknowledged something, or the first event that waits was appended. */
+    private volatile long progressNs = System.nanoTime();
     private final AtomicBoolean failed = new AtomicBoolean();
     private volatile long incarnation;
 
@@ -103,6 +107,21 @@ public final class KafkaEventSink implements EventSink, AutoCloseable {
         return records.get();
     }
 
+    /** The same in bytes. */
+    public long unacknowledgedBytes() {
+        return bytes.get();
+    }
+
+    /** Events appended so far. */
+    public long appended() {
+        return appended.sum();
+    }
+
+    /** How long some events have waited without the log acknowledging any, ms; 0 when none waits. */
+    public long silentMs() {
+        return records.get() == 0 ? 0 : (System.nanoTime() - progressNs) / 1_000_000;
+    }
+
     /** Waits until Kafka's producer has all records; false when {@code patience} was too short. For tests. */
     boolean awaitHandedOver(Duration patience) throws InterruptedException {
         return producer.awaitHandedOver(patience);
@@ -115,7 +134,10 @@ public final class KafkaEventSink implements EventSink, AutoCloseable {
     }
 
     private void send(String aggregate, byte[] value) {
-        records.incrementAndGet();
+        if (records.getAndIncrement() == 0) {
+            progressNs = System.nanoTime();
+        }
+        appended.increment();
         bytes.addAndGet(value.length);
         String topic = log.topics().events();
         int partition = Partitions.of(aggregate, log.partitions());
@@ -131,6 +153,7 @@ public final class KafkaEventSink implements EventSink, AutoCloseable {
     private void acknowledged(int size) {
         records.decrementAndGet();
         bytes.addAndGet(-size);
+        progressNs = System.nanoTime();
     }
 
     private void fail(Throwable failure) {

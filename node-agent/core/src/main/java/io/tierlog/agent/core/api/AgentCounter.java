@@ -1,71 +1,59 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.core.api;
 
-/** Counters of an agent: what is not an event, and a few sums. */
+/** Counters of an agent: what is not an event, and a few sums. Each is a metric with the text given here. */
 public enum AgentCounter {
-    SUBMITTED,
-    ANSWERED_AT_ONCE,
-    WAITS_EXPIRED,
-    CALLS_REFUSED,
-    OFFERED_BLOCKS,
-    LOADED_BLOCKS,
-    FETCHED_BLOCKS,
-    /** Blocks that came from the disk ahead of requests. */
-    PROMOTED_BLOCKS,
-    /** Blocks that reads found on the disk alone and requested a promotion for. */
-    PROMOTIONS_ASKED,
-    SAVED_BLOCKS,
-    BACKED_UP_BLOCKS,
-    EVICTED_BLOCKS,
-    LAST_COPIES_EVICTED,
-    CHECKSUM_FAILURES,
-    COMMANDS_RUN,
-    COMMANDS_REPEATED,
-    COMMANDS_REFUSED,
-    /** For another incarnation or node, or before registration. */
-    COMMANDS_IGNORED,
-    /** Completions of units that are not under way: late, repeated, or never begun. */
-    LATE_COMPLETIONS,
-    /** Probes that the store did not answer. */
-    PROBES_UNANSWERED,
-    WRITE_BACKS_DEFERRED,
-    BLOCKS_JOINED,
-    PAGES_QUARANTINED,
-    /** Blocks that copies have written to the disk. */
-    COPIED_BLOCKS,
-    /** Blocks that copies have written to the store. */
-    COPIED_TO_STORE,
-    /** Blocks whose bytes have gone through a page of the agent's own. */
-    BOUNCED_BLOCKS,
-    /** Pages of the agent's own that a transfer of unknown outcome has kept. */
-    BOUNCE_PAGES_QUARANTINED,
-    /** Copies whose port answered for other blocks than requested. */
-    COPY_RESULT_MISMATCHES,
-    /** Blocks that were copied while their source was lost: the copy was dropped. */
-    COPY_SOURCES_LOST,
-    /** Of the fetched blocks those that came from the disk. */
-    FETCHED_FROM_DISK,
-    /** Blocks that the disk was to give and did not: read from the store. */
-    DISK_READS_FALLEN_BACK,
-    /** Of the fetched blocks those that came from another node. */
-    FETCHED_FROM_PEERS,
-    /** Blocks that another node did not give: read from the store instead. */
-    PEER_READS_FALLEN_BACK,
-    /** Questions to the directory which other nodes have blocks, without an answer in time. */
-    FINDS_UNANSWERED,
-    /** Blocks that were sent to other nodes. */
-    SENT_BLOCKS,
-    /** Reads of other nodes that got the answer to try again. */
-    PEER_READS_RETRIED,
-    /** Placements that the disk held at start and the agent reported to the log. */
-    DISK_COPIES_RECOVERED,
-    /** Copies that the disk held at start and that have no place in the tier: of another block size, or beyond its capacity. */
-    DISK_COPIES_GIVEN_UP,
-    /** Drops that the disk has to repeat. */
-    DISK_DROPS_REPEATED,
-    /** Times that the agent was declared lost and registered again. */
-    REJOINED,
-    PINS_EXPIRED,
-    /** Reservations of engines that came to their end unused. */
-    LEASES_EXPIRED
+    SUBMITTED("Requests that engines submitted"),
+    ANSWERED_AT_ONCE("Requests that were answered without a wait"),
+    WAITS_EXPIRED("Requests whose wait for a fetch was over before the fetch"),
+    CALLS_REFUSED("Calls of engines that were refused"),
+    OFFERED_BLOCKS("Blocks on the host that were offered to requests"),
+    LOADED_BLOCKS("Blocks that came from the host to the device"),
+    FETCHED_BLOCKS("Blocks that prefetches brought to the host"),
+    PROMOTED_BLOCKS("Blocks that came from the disk ahead of requests"),
+    PROMOTIONS_ASKED("Blocks that reads found on the disk alone and requested a promotion for"),
+    SAVED_BLOCKS("Blocks that came from the device to the host"),
+    BACKED_UP_BLOCKS("Blocks that backups wrote to the store"),
+    EVICTED_BLOCKS("Blocks that left the host under pressure"),
+    LAST_COPIES_EVICTED("Of the evicted blocks those that were not known to be held anywhere else"),
+    CHECKSUM_FAILURES("Host pages whose bytes were not those that were written"),
+    COMMANDS_RUN("Commands that were run"),
+    COMMANDS_REPEATED("Commands that came again and were answered from the journal"),
+    COMMANDS_REFUSED("Commands that were refused, with the reason on the log"),
+    COMMANDS_IGNORED("Commands for another incarnation or node, or before registration"),
+    LATE_COMPLETIONS("Completions of units that are not under way: late, repeated, or never begun"),
+    PROBES_UNANSWERED("Probes that the store did not answer"),
+    WRITE_BACKS_DEFERRED("Write-backs that waited for free host pages"),
+    BLOCKS_JOINED("Blocks of an operation that another operation was bringing already"),
+    PAGES_QUARANTINED("Host pages whose transfer had an unknown outcome"),
+    COPIED_BLOCKS("Blocks that copies wrote to the disk"),
+    COPIED_TO_STORE("Blocks that copies wrote to the store"),
+    BOUNCED_BLOCKS("Blocks whose bytes went through a page of the agent's own"),
+    BOUNCE_PAGES_QUARANTINED("Pages of the agent's own that a transfer of unknown outcome kept"),
+    COPY_RESULT_MISMATCHES("Copies whose port answered for other blocks than requested"),
+    COPY_SOURCES_LOST("Blocks that were copied while their source was lost: the copy was dropped"),
+    FETCHED_FROM_DISK("Of the fetched blocks those that came from the disk"),
+    DISK_READS_FALLEN_BACK("Blocks that the disk was to give and did not: read from the store"),
+    FETCHED_FROM_PEERS("Of the fetched blocks those that came from another node"),
+    PEER_READS_FALLEN_BACK("Blocks that another node did not give: read from the store instead"),
+    FINDS_UNANSWERED("Questions to the directory which other nodes have blocks, without an answer in time"),
+    SENT_BLOCKS("Blocks that were sent to other nodes"),
+    PEER_READS_RETRIED("Reads of other nodes that got the answer to try again"),
+    DISK_COPIES_RECOVERED("Placements that the disk held at start and the agent reported to the log"),
+    DISK_COPIES_GIVEN_UP("Copies that the disk held at start and that have no place in the tier"),
+    DISK_DROPS_REPEATED("Drops that the disk has to repeat"),
+    REJOINED("Times that the agent was declared lost and registered again"),
+    PINS_EXPIRED("Pins on host and device pages that ended because their time was over"),
+    LEASES_EXPIRED("Reservations of engines that came to their end unused");
+
+    private final String help;
+
+    AgentCounter(String help) {
+        this.help = help;
+    }
+
+    /** What it counts, for people who read the metric. */
+    public String help() {
+        return help;
+    }
 }

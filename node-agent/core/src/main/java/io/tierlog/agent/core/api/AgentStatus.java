@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.core.api;
 
+import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.TierUsage;
 import java.util.List;
 import java.util.Map;
@@ -19,6 +20,8 @@ import java.util.Map;
  * @param devicePins named pins on device pages
  * @param bounce pages of the agent's own that copies go through
  * @param diskOpen true when all that a start has found on the disk is on the log
+ * @param leases leases that are open
+ * @param ended operations that have ended, one entry for each kind
  * @param counters everything counted so far
  */
 public record AgentStatus(
@@ -33,6 +36,8 @@ public record AgentStatus(
         long devicePins,
         Bounce bounce,
         boolean diskOpen,
+        Leases leases,
+        List<Ended> ended,
         Map<AgentCounter, Long> counters) {
     /**
      * Pages of the agent's own, in no tier.
@@ -43,8 +48,31 @@ public record AgentStatus(
      */
     public record Bounce(int pages, int free, int quarantined) {}
 
+    /**
+     * Leases that are open.
+     *
+     * @param engines offers to requests, and reservations of engines
+     * @param peers reads of other nodes that are being sent
+     */
+    public record Leases(int engines, int peers) {}
+
+    /**
+     * Operations of one kind that have ended, by what became of their blocks.
+     *
+     * @param done all blocks are where they were wanted
+     * @param partly some are
+     * @param failed none is
+     */
+    public record Ended(OperationKind kind, long done, long partly, long failed) {
+        /** Both together. */
+        public Ended plus(Ended more) {
+            return new Ended(kind, done + more.done, partly + more.partly, failed + more.failed);
+        }
+    }
+
     public AgentStatus {
         usage = List.copyOf(usage);
+        ended = List.copyOf(ended);
         counters = Map.copyOf(counters);
     }
 

@@ -249,6 +249,11 @@ public abstract sealed class TransferSession permits Fetch, WriteBack, BackUp, D
         return items.stream().anyMatch(BlockTransfer::done);
     }
 
+    /** Number of its blocks that are where they were wanted. */
+    public int doneBlocks() {
+        return (int) items.stream().filter(BlockTransfer::done).count();
+    }
+
     /** Why nothing was done: the reason of the first block that failed. */
     OperationReason firstFailure() {
         return items.stream().filter(item -> !item.done()).map(BlockTransfer::reason).findFirst().orElse(OperationReason.UNKNOWN);

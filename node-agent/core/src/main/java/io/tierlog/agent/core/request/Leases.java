@@ -72,6 +72,11 @@ public final class Leases implements Component {
         return reserved.size() + more.stream().distinct().filter(page -> !reserved.containsKey(page)).count();
     }
 
+    /** Leases that are open, of offers and of reservations. */
+    public int open() {
+        return open.size();
+    }
+
     /** A name for what is offered to the attempt. */
     String offered(LiveAttempt attempt) {
         String lease = context.nextLease();
