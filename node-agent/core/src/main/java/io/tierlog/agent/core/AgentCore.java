@@ -98,6 +98,7 @@ public final class AgentCore {
     private final WriteBackCommands writeBacks;
     private final PeerReadLeases peerReads;
     private final Commands commands;
+    private final StoreLook storeLook;
     /** In the order in which they react to time, to callers that are gone, and to sessions that are gone. */
     private final List<Component> components;
     private long nextHeartbeatMs = Long.MAX_VALUE;
@@ -136,8 +137,9 @@ public final class AgentCore {
                         new DropCommands(context, operations),
                         saves,
                         peerReads));
+        storeLook = new StoreLook(context);
         components = List.of(
-                requests, new DeviceLoads(context, operations), leases, exists, saves, writeBacks, copies, reads, peerReads,
+                operations, storeLook, requests, new DeviceLoads(context, operations), leases, exists, saves, writeBacks, copies, reads, peerReads,
                 context.disk(), new PinExpiry(context));
     }
 
@@ -238,7 +240,7 @@ public final class AgentCore {
             case DeviceEvicted in -> engineCalls.evicted(in);
             case CopiesEnded in -> operations.unitEnded(in.unit(), in.results(), TransferPort.DEVICE);
             case StoreProbed in -> {
-                if (!operations.probed(in) && !exists.probed(in)) {
+                if (!operations.probed(in) && !exists.probed(in) && !storeLook.probed(in)) {
                     requests.probed(in);
                 }
             }
@@ -322,11 +324,13 @@ public final class AgentCore {
         drain(Refusal.NOT_ON_THE_LOG, "the agent registers again");
         requests.leaveLog();
         operations.cancelAllButLoads(OperationReason.CANCELLED);
+        operations.leaveUnits();
+        storeLook.begin();
     }
 
     /** Loads go on: engines wait for them, and they need no log. */
     private void rejoinWhenIdle() {
-        if (context.phase() == AgentPhase.REJOINING && operations.onlyLoads()) {
+        if (context.phase() == AgentPhase.REJOINING && operations.onlyLoads() && storeLook.ended()) {
             context.disk().leaveLog();
             context.become(AgentPhase.UNREGISTERED);
         }

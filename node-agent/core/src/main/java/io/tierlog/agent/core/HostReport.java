@@ -15,7 +15,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What serves on the host when the agent registers, which is something only when an earlier epoch of the same process has ended. Without state.
+ * What serves on the host when the agent registers, which is something only when an earlier epoch of the same process has ended, and what of it
+ * {@link StoreLook} has seen in the store. Without state.
  *
  * <p>All of it goes to the log at once, since the next heartbeat counts the pages. Trade-off: the bytes are not read for it; like the bytes of any
  * page, each read compares them with their checksum. A host of very many blocks evicts the coldest before it reports.

@@ -36,6 +36,7 @@ final class RejoinCasesTest {
 
     private void lost() {
         world.command(new FenceAgent(world.envelope(), new CommandHeader("f", 0), 0));
+        world.answerProbes(); // what the store has of the host
     }
 
     private List<BlockResult> written() {

@@ -23,6 +23,7 @@ public enum AgentCounter {
     COMMANDS_IGNORED("Commands for another incarnation or node, or before registration"),
     LATE_COMPLETIONS("Completions of units that are not under way: late, repeated, or never begun"),
     PROBES_UNANSWERED("Probes that the store did not answer"),
+    UNITS_OVERDUE("Units that the store, the disk or another node did not end in time; their pages are in quarantine until it does"),
     WRITE_BACKS_DEFERRED("Write-backs that waited for free host pages"),
     BLOCKS_JOINED("Blocks of an operation that another operation was bringing already"),
     PAGES_QUARANTINED("Host pages whose transfer had an unknown outcome"),

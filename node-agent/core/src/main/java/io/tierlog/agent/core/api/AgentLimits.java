@@ -76,13 +76,23 @@ public record AgentLimits(
      * @param writeBackWaitMs how long device pages of a finished request wait for a command, and a write-back for capacity
      * @param writeBackPatienceMs how long those pages wait at most, while no more than half of the device waits like that; not less
      * @param heartbeatMs time between two heartbeats, 1 or more
+     * @param unitMs longest wait for the end of a unit at the store, the disk or another node, 1 or more; beyond it the unit's outcome is unknown
+     * @param probeMs longest wait for the store's answer where no request waits for it: Exist calls, and all of the look before a registration; 1
+     *     or more
      */
-    public record Times(long prefetchWaitMs, long writeBackWaitMs, long writeBackPatienceMs, long heartbeatMs) {
+    public record Times(long prefetchWaitMs, long writeBackWaitMs, long writeBackPatienceMs, long heartbeatMs, long unitMs, long probeMs) {
+        /** With the usual bounds of ports: a minute for a unit, five seconds for a probe. */
+        public Times(long prefetchWaitMs, long writeBackWaitMs, long writeBackPatienceMs, long heartbeatMs) {
+            this(prefetchWaitMs, writeBackWaitMs, writeBackPatienceMs, heartbeatMs, 60_000, 5_000);
+        }
+
         public Times {
             atLeast("prefetchWaitMs", prefetchWaitMs, 0);
             atLeast("writeBackWaitMs", writeBackWaitMs, 0);
             atLeast("writeBackPatienceMs", writeBackPatienceMs, writeBackWaitMs);
             atLeast("heartbeatMs", heartbeatMs, 1);
+            atLeast("unitMs", unitMs, 1);
+            atLeast("probeMs", probeMs, 1);
         }
     }
 
@@ -199,12 +209,12 @@ public record AgentLimits(
 
     /** A copy with another longest wait for a fetch. */
     public AgentLimits withPrefetchWaitMs(long ms) {
-        return with(new Times(ms, times.writeBackWaitMs, times.writeBackPatienceMs, times.heartbeatMs));
+        return with(new Times(ms, times.writeBackWaitMs, times.writeBackPatienceMs, times.heartbeatMs, times.unitMs, times.probeMs));
     }
 
     /** A copy with another wait of a finished request's device pages, which is not extended. */
     public AgentLimits withWriteBackWaitMs(long ms) {
-        return with(new Times(times.prefetchWaitMs, ms, ms, times.heartbeatMs));
+        return with(new Times(times.prefetchWaitMs, ms, ms, times.heartbeatMs, times.unitMs, times.probeMs));
     }
 
     /** A copy with other times. */

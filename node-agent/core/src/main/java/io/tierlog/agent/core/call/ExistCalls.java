@@ -12,6 +12,7 @@ import io.tierlog.agent.core.engine.EngineSessions;
 import io.tierlog.agent.core.port.EngineReplies.Refusal;
 import io.tierlog.agent.core.port.EngineReplies.StoreAnswer;
 import io.tierlog.agent.core.port.EngineReplies.Whereabouts;
+import io.tierlog.agent.core.time.Deadlines;
 import io.tierlog.schemas.Bytes;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -27,7 +28,9 @@ public final class ExistCalls implements Component {
     private final EngineSessions engines;
     private final Map<Long, Look> asked = new LinkedHashMap<>();
 
-    /** A call that waits for the store. It counts until the store has answered, also when its caller is gone. */
+    private final Deadlines<Long> ends = new Deadlines<>();
+
+    /** A call that waits for the store. It counts until the store has answered or its time is over, also when its caller is gone. */
     private static final class Look {
         private final ExistCalled in;
         private boolean gone;
@@ -55,6 +58,7 @@ public final class ExistCalls implements Component {
         } else {
             long unit = context.nextUnit();
             asked.put(unit, new Look(in));
+            ends.set(unit, context.nowMs() + context.limits().times().probeMs());
             context.ports().store().probe(unit, in.namespace(), in.keys());
         }
     }
@@ -65,6 +69,7 @@ public final class ExistCalls implements Component {
         if (asker == null) {
             return false;
         }
+        ends.clear(in.unit());
         context.counters().add(AgentCounter.PROBES_UNANSWERED, in.reachable() ? 0 : 1);
         if (asker.gone) {
             return true;
@@ -88,6 +93,19 @@ public final class ExistCalls implements Component {
             return StoreAnswer.PRESENT;
         }
         return position == in.present() ? StoreAnswer.ABSENT : StoreAnswer.UNKNOWN;
+    }
+
+    @Override
+    public long nextDeadlineMs() {
+        return ends.nextMs();
+    }
+
+    /** A store that has not answered in time is not reachable. */
+    @Override
+    public void expire() {
+        for (Optional<Long> due = ends.pollDue(context.nowMs()); due.isPresent(); due = ends.pollDue(context.nowMs())) {
+            probed(new StoreProbed(due.get(), 0, false));
+        }
     }
 
     @Override

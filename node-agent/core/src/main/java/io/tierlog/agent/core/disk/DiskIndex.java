@@ -232,12 +232,12 @@ public final class DiskIndex {
     // --- pins
 
     /**
-     * Pins a copy that serves under {@code name}; once more under the same name is nothing.
+     * Pins a copy that serves, or that has a pin, under {@code name}; once more under the same name is nothing.
      *
-     * @throws IllegalStateException when it does not serve
+     * @throws IllegalStateException when it neither serves nor has a pin
      */
     public void pin(String name, DiskPlacement copy) {
-        if (copy.state != DiskState.SERVING) {
+        if (copy.state != DiskState.SERVING && copy.pins.isEmpty()) {
             throw new IllegalStateException("Pin " + name + " on " + copy);
         }
         if (!copy.pins.contains(name)) {
@@ -278,7 +278,9 @@ public final class DiskIndex {
                 if (!copy.told && !copy.block.parent().isEmpty()) {
                     children.merge(copy.block.parent(), 1, Integer::sum);
                 }
-                require(copy.pins.isEmpty() || copy.state == DiskState.SERVING || copy.state == DiskState.LEAVING, () -> "pins of " + copy);
+                // A unit of the epoch before may still read what was found again.
+                boolean readable = copy.state == DiskState.SERVING || copy.state == DiskState.LEAVING || copy.state == DiskState.FOUND;
+                require(copy.pins.isEmpty() || readable, () -> "pins of " + copy);
                 require(copy.state != DiskState.SERVING || copy.generation > 0, () -> "generation of " + copy);
                 copy.pins.forEach(name -> require(pins.getOrDefault(name, new LinkedHashSet<>()).contains(copy), () -> name + " on " + copy));
             }

@@ -72,7 +72,7 @@ public final class BackUp extends TransferSession {
 
     @Override
     void unknown(BlockTransfer item, Quarantine.Case held) {
-        item.failed(OperationReason.IO);
+        item.failed(held.reason());
         held.keepSource(item.requirePage());
     }
 

@@ -15,6 +15,7 @@ import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.DropBlocks;
 import io.tierlog.schemas.event.DropDone;
 import io.tierlog.schemas.event.DropFailed;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -23,6 +24,7 @@ import java.util.List;
  */
 public final class DiskDrop extends TransferSession {
     private final Tier reliesOn;
+    private final List<BlockTransfer> unknown = new ArrayList<>();
 
     public DiskDrop(AgentContext context, DropBlocks command, List<BlockTransfer> items) {
         super(context, command.operation(), command.header().command(), command.namespace(), items, State.RUNNING);
@@ -63,7 +65,9 @@ public final class DiskDrop extends TransferSession {
 
     @Override
     void unknown(BlockTransfer item, Quarantine.Case held) {
-        failed(item, OperationReason.IO); // a drop names a generation: once more does no harm
+        failed(item, held.reason());
+        held.keepDrop(item.requirePlacement());
+        unknown.add(item);
     }
 
     @Override
@@ -83,7 +87,9 @@ public final class DiskDrop extends TransferSession {
                 context.disk().index().remove(item.requirePlacement()); // this step reports it, so its block may have another placement
             } else if (copy != null) {
                 context.disk().index().removalReported(copy);
-                context.disk().dropLater(copy, copy.generation());
+                if (!unknown.contains(item)) {
+                    context.disk().dropLater(copy, copy.generation());
+                }
             }
         }
         List<BlockResult> results = items.stream()

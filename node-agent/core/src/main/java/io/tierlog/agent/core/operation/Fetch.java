@@ -60,7 +60,10 @@ public abstract sealed class Fetch extends TransferSession permits Prefetch, Pro
 
     @Override
     void unknown(BlockTransfer item, Quarantine.Case held) {
-        fill.quarantine(item, held, OperationReason.IO);
+        fill.quarantine(item, held);
+        if (stream(item) == TransferPort.DISK) {
+            held.keepSource(item.requirePlacement());
+        }
     }
 
     @Override

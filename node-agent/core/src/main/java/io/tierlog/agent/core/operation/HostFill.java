@@ -112,12 +112,12 @@ public final class HostFill {
     }
 
     /** The page is kept from everyone until its stream is idle. */
-    void quarantine(BlockTransfer item, Quarantine.Case held, OperationReason why) {
+    void quarantine(BlockTransfer item, Quarantine.Case held) {
         Page page = item.requirePage();
-        item.failed(why);
+        item.failed(held.reason());
         item.handedOver();
         held.keepDestination(page);
-        operations.pageSettled(page, false, why);
+        operations.pageSettled(page, false, held.reason());
     }
 
     /** The operation that brings the block for this one has ended. */

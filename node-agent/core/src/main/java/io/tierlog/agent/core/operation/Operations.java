@@ -6,12 +6,15 @@ import io.tierlog.agent.core.api.AgentInput.StoreProbed;
 import io.tierlog.agent.core.api.AgentInput.UnitResult;
 import io.tierlog.agent.core.api.AgentLimits;
 import io.tierlog.agent.core.context.AgentContext;
+import io.tierlog.agent.core.context.Component;
 import io.tierlog.agent.core.page.Page;
+import io.tierlog.agent.core.time.Deadlines;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Deque;
 import java.util.EnumMap;
 import java.util.Iterator;
@@ -32,7 +35,10 @@ import org.jspecify.annotations.Nullable;
  * <p>An operation may wait for a page that an earlier one fills (it joined it). Joins only point back in time, so operations never wait in a
  * circle. For the core's one thread.
  */
-public final class Operations {
+public final class Operations implements Component {
+    /** Overdue units of one port from which on it gets no more: what it would do with more pages is unknown too. */
+    private static final int MOST_OVERDUE = 4;
+
     private record Unit(TransferSession session, List<BlockTransfer> items, TransferPort stream) {}
 
     /** A load of which some blocks may still be moving. */
@@ -60,6 +66,9 @@ public final class Operations {
     /** Units that are read from other nodes: they may wait for a peer read lease, so they have a limit of their own. */
     private int peerUnitsUnderWay;
     private final Map<Long, Unit> units = new LinkedHashMap<>();
+    private final Deadlines<Long> unitEnds = new Deadlines<>();
+    /** Units that were not ended in time and that their port has not reported since. */
+    private final Map<Long, TransferPort> overdue = new LinkedHashMap<>();
     private final TreeMap<Long, Doubtful> doubtful = new TreeMap<>();
     private final Map<Page, List<Join>> joins = new LinkedHashMap<>();
     private final Deque<TransferSession> toSettle = new ArrayDeque<>();
@@ -256,6 +265,10 @@ public final class Operations {
     public boolean probed(StoreProbed in) {
         Unit probe = units.get(in.unit());
         if (probe == null) {
+            if (overdue.remove(in.unit()) != null) {
+                context.counters().increment(AgentCounter.LATE_COMPLETIONS);
+                return true;
+            }
             return false;
         }
         context.counters().add(AgentCounter.PROBES_UNANSWERED, in.reachable() ? 0 : 1);
@@ -279,8 +292,59 @@ public final class Operations {
                 Unit begun = new Unit(session, batch, session.stream(batch.getFirst()));
                 units.put(unit, begun);
                 count(begun, 1);
-                session.send(unit, batch);
+                if (hangs(begun.stream)) {
+                    unitEnded(unit, Collections.nCopies(batch.size(), new UnitResult(BlockStatus.FAILED, why(begun.stream), 0)), begun.stream);
+                } else {
+                    if (begun.stream != TransferPort.DEVICE) { // whose bytes cannot be left behind: see Doubtful
+                        unitEnds.set(unit, context.nowMs() + context.limits().times().unitMs());
+                    }
+                    session.send(unit, batch);
+                }
             }
+        }
+    }
+
+    private boolean hangs(TransferPort port) {
+        return overdue.values().stream().filter(one -> one == port).count() >= MOST_OVERDUE;
+    }
+
+    /** Why a block is not moved by a port that does not answer. */
+    private static OperationReason why(TransferPort port) {
+        return switch (port) {
+            case DEVICE -> OperationReason.DEVICE_FAULT;
+            case STORE -> OperationReason.STORE_UNAVAILABLE;
+            case DISK, PEER -> OperationReason.IO;
+        };
+    }
+
+    // --- units that no port ends
+
+    @Override
+    public long nextDeadlineMs() {
+        return unitEnds.nextMs();
+    }
+
+    /** Units that their port has not ended in time end with an unknown outcome; what the port reports of them later frees their pages. */
+    @Override
+    public void expire() {
+        for (Optional<Long> due = unitEnds.pollDue(context.nowMs()); due.isPresent(); due = unitEnds.pollDue(context.nowMs())) {
+            leave(due.get());
+        }
+    }
+
+    /** Waits no longer for units of the store, the disk and other nodes: their epoch has ended, and one of them may hang. */
+    public void leaveUnits() {
+        units.entrySet().stream().filter(one -> one.getValue().stream != TransferPort.DEVICE).map(Map.Entry::getKey).toList().forEach(this::leave);
+    }
+
+    private void leave(long unit) {
+        Unit left = units.get(unit);
+        if (left != null) {
+            context.counters().increment(AgentCounter.UNITS_OVERDUE);
+            overdue.put(unit, left.stream);
+            // A probe moves nothing, so its outcome is known.
+            UnitResult result = left.session instanceof StoreCheck ? new UnitResult(BlockStatus.FAILED, why(left.stream), 0) : NO_RESULT;
+            unitEnded(unit, Collections.nCopies(left.items.size(), result), left.stream);
         }
     }
 
@@ -370,6 +434,7 @@ public final class Operations {
             return;
         }
         units.remove(unit);
+        unitEnds.clear(unit);
         count(ended, -1);
         if (ended.session instanceof TierCopy copy && reported.size() != ended.items.size()) {
             copy.mismatch();
@@ -400,7 +465,9 @@ public final class Operations {
             } else if (session.kind() == OperationKind.LOAD_BACK) {
                 session.landed(ended.items.get(i), new UnitResult(BlockStatus.FAILED, OperationReason.DEVICE_FAULT, 0));
             } else {
-                session.unknown(ended.items.get(i), quarantine.open(unit, session, ended.stream));
+                boolean hung = ended.stream == TransferPort.DEVICE || overdue.containsKey(unit);
+                session.unknown(ended.items.get(i),
+                        quarantine.open(unit, session, ended.stream, hung ? why(ended.stream) : OperationReason.IO));
             }
         }
         session.unitIdle();
@@ -424,6 +491,7 @@ public final class Operations {
 
     private void late(long unit, List<UnitResult> results, TransferPort from) {
         context.counters().increment(AgentCounter.LATE_COMPLETIONS);
+        overdue.remove(unit, from);
         boolean known = !results.isEmpty() && results.stream().noneMatch(result -> result.status() == BlockStatus.UNKNOWN);
         if (known && quarantine.stream(unit) == from) {
             quarantine.lift(unit);

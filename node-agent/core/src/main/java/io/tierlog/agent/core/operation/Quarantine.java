@@ -6,6 +6,7 @@ import io.tierlog.agent.core.context.AgentContext;
 import io.tierlog.agent.core.device.PageOwner;
 import io.tierlog.agent.core.disk.DiskPlacement;
 import io.tierlog.agent.core.page.Page;
+import io.tierlog.schemas.OperationReason;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -28,14 +29,22 @@ final class Quarantine {
         private final long unit;
         private final TransferSession session;
         private final TransferPort stream;
+        private final OperationReason reason;
         private final List<Page> destinations = new ArrayList<>();
         private final List<DiskPlacement> copies = new ArrayList<>();
+        private final List<DiskPlacement> drops = new ArrayList<>();
         private final List<Integer> bounced = new ArrayList<>();
 
-        private Case(long unit, TransferSession session, TransferPort stream) {
+        private Case(long unit, TransferSession session, TransferPort stream, OperationReason reason) {
             this.unit = unit;
             this.session = session;
             this.stream = stream;
+            this.reason = reason;
+        }
+
+        /** Why the outcome is unknown. */
+        OperationReason reason() {
+            return reason;
         }
 
         private String pin() {
@@ -61,10 +70,20 @@ final class Quarantine {
             bounced.add(page);
         }
 
+        /** A placement on the disk that may still be read. */
+        void keepSource(DiskPlacement copy) {
+            context.disk().index().pin(pin(), copy);
+        }
+
         /** A placement on the disk that may still be written. */
         void keepCopy(DiskPlacement copy) {
             context.disk().index().quarantine(copy);
             copies.add(copy);
+        }
+
+        /** A placement that may still be dropped: it is dropped once more when this drop is idle. */
+        void keepDrop(DiskPlacement copy) {
+            drops.add(copy);
         }
 
         /** A device page that may still be read; nothing when its pool is gone. */
@@ -76,6 +95,7 @@ final class Quarantine {
 
         private void lift() {
             context.pages().unpinAll(pin());
+            context.disk().index().unpinAll(pin());
             context.noticeReleased(context.device().unpinAll(pin()));
             bounced.forEach(context.bounce()::markIdle); // the log has none of them
             if (session.state() == TransferSession.State.ENDED) {
@@ -88,6 +108,7 @@ final class Quarantine {
         private void giveBack() {
             destinations.forEach(context.pages()::markIdle);
             copies.forEach(context.disk()::markIdle);
+            drops.forEach(copy -> context.disk().dropLater(copy, copy.generation()));
         }
     }
 
@@ -100,8 +121,8 @@ final class Quarantine {
         this.context = context;
     }
 
-    Case open(long unit, TransferSession session, TransferPort stream) {
-        return cases.computeIfAbsent(unit, any -> new Case(unit, session, stream));
+    Case open(long unit, TransferSession session, TransferPort stream, OperationReason reason) {
+        return cases.computeIfAbsent(unit, any -> new Case(unit, session, stream, reason));
     }
 
     /** The operation has ended: its idle pages come back. */

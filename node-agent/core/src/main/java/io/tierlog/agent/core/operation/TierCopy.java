@@ -258,9 +258,12 @@ public final class TierCopy extends TransferSession {
     @Override
     void unknown(BlockTransfer item, Quarantine.Case held) {
         boolean saving = fromDevice() && !isCarried(item);
-        item.failed(mismatched ? OperationReason.COPY_RESULT_MISMATCH : saving ? OperationReason.DEVICE_FAULT : OperationReason.IO);
+        item.failed(mismatched ? OperationReason.COPY_RESULT_MISMATCH : held.reason());
         if (source == Tier.HOST) {
             held.keepSource(item.requirePage());
+        }
+        if (source == Tier.DISK && !isCarried(item)) {
+            held.keepSource(item.requirePlacement());
         }
         if (saving) {
             held.keepDevice(item.devicePage, owner);

@@ -76,7 +76,7 @@ public final class WriteBack extends TransferSession {
 
     @Override
     void unknown(BlockTransfer item, Quarantine.Case held) {
-        fill.quarantine(item, held, OperationReason.DEVICE_FAULT);
+        fill.quarantine(item, held);
         held.keepDevice(item.devicePage, owner);
     }
 

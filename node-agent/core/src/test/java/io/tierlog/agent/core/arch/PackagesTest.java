@@ -40,7 +40,7 @@ class PackagesTest {
             Map.entry("api", List.of("port")),
             Map.entry("context", List.of("api", "device", "disk", "journal", "page", "port")),
             Map.entry("peer", List.of("api", "context", "page", "port", "time")),
-            Map.entry("operation", List.of("api", "context", "device", "disk", "page", "peer", "port")),
+            Map.entry("operation", List.of("api", "context", "device", "disk", "page", "peer", "port", "time")),
             Map.entry("engine", List.of("api", "context", "device", "operation", "port")),
             Map.entry("request", List.of("api", "context", "device", "disk", "engine", "operation", "page", "peer", "port", "time")),
             Map.entry("call", List.of("api", "context", "device", "disk", "engine", "operation", "page", "port", "request", "time")),

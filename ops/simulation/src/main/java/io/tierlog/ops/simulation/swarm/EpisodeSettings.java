@@ -112,8 +112,10 @@ final class EpisodeSettings {
     }
 
     private static AgentLimits agent(Choices choices) {
+        int wait = choices.next(6);
+        long unitMs = wait % 2 == 0 ? 60_000 : 700; // the second ends before what stands still goes on
         AgentLimits drawn = AgentLimits.defaults()
-                .with(new AgentLimits.Times(50 + 50 * choices.next(6), 500, 2_000, 1_000))
+                .with(new AgentLimits.Times(50 + 50 * wait, 500, 2_000, 1_000, unitMs, 300))
                 .with(new AgentLimits.Units(1 + choices.next(4), 1 + choices.next(3), 1 + choices.next(3), 1 + choices.next(3), 1 + choices.next(3)))
                 .with(new AgentLimits.Disk(1 + choices.next(3), 1 + choices.next(2), 1 + choices.next(6)))
                 .with(new AgentLimits.Bounds(64, 2 + choices.next(8), 6 + choices.next(20), 64, 16 + choices.next(500)))
