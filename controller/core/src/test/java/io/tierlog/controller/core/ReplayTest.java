@@ -213,7 +213,7 @@ class ReplayTest {
         }
     }
 
-    /** A hit of a path of 60 blocks writes a few rows: node, request, its timer, the deepest copy, its old and new place in the order. */
+    /** A hit of a path of 60 blocks writes a few rows: node, request, the deepest copy, its old and new place in the order. */
     @Test
     void aHitWritesAFewRowsHoweverLongThePath() {
         HeapBytes store = new HeapBytes();
@@ -226,7 +226,7 @@ class ReplayTest {
 
         w.input(a.submit("hit", path).answered().event());
 
-        assertEquals(List.of(5, 1), List.of(store.puts, store.deletes));
+        assertEquals(List.of(4, 1), List.of(store.puts, store.deletes));
     }
 
     /** The histories are worth the time: every kind of fact that agents can cause occurs in them. */

@@ -34,9 +34,9 @@ class SmallWorldsTest {
     @ParameterizedTest(name = "from \"{0}\": {1} inputs more lead to {3} different worlds before the last one, and {4} steps, and some")
     @CsvSource({
         // No node is registered.
-        "'', 6, 5, 5900, 94000",
+        "'', 6, 5, 5800, 92000",
         // Both nodes live and have nothing.
-        "a.START b.START, 5, 4, 10800, 242000",
+        "a.START b.START, 5, 4, 10500, 235000",
         // On both a fetch runs.
         "a.START b.START a.SUBMIT b.SUBMIT, 4, 3, 6200, 170000",
         // On one a fetch has arrived for a request that waits, on the other a write-back is under way.

@@ -111,7 +111,7 @@ public final class ControllerApp implements AutoCloseable {
         return grpcPort;
     }
 
-    /** RUNNING, REBALANCING, WAITING_FOR_REGISTRY, LOG_INCOMPLETE or STOPPED. */
+    /** RUNNING, REBALANCING, WAITING_FOR_REGISTRY, LOG_INCOMPLETE, TIMERS_LATE or STOPPED. */
     public String state() {
         return health.state().name();
     }

@@ -2,14 +2,17 @@
 package io.tierlog.controller.streams;
 
 import io.prometheus.metrics.core.metrics.Counter;
+import io.prometheus.metrics.core.metrics.Gauge;
 import io.prometheus.metrics.core.metrics.Histogram;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.tierlog.controller.core.invariant.Invariant;
+import io.tierlog.controller.core.table.RowKey.Timer.Queue;
 import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.WireType;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.Event;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -31,6 +34,11 @@ final class ControllerMetrics {
     private final Counter rowsSampled = counter("tierlog_invariant_rows_checked_total", "Rows of the tables that samples have looked at");
     private final Counter violations = counter("tierlog_invariant_violations_total", "What samples have found that does not hold", "invariant");
     private final Counter damaged = counter("tierlog_state_damaged_total", "Times that damaged state was set aside and restored");
+    private final Gauge timerLag = Gauge.builder()
+            .name("tierlog_timer_lag_seconds")
+            .help("How long the oldest timer that is due has been due, in log time, by partition and queue: act, mark or forget")
+            .labelNames("partition", "queue")
+            .register(registry);
     private final Histogram decisionTime = Histogram.builder()
             .name("tierlog_decision_seconds")
             .help("Time to decide one input, from its bytes to the bytes of all that follows from it")
@@ -107,6 +115,21 @@ final class ControllerMetrics {
 
     void violated(Invariant invariant) {
         violations.labelValues(invariant.name()).inc();
+    }
+
+    void timerLag(int partition, Queue queue, long lagMs) {
+        timerLag.labelValues(Integer.toString(partition), name(queue)).set(lagMs / 1_000.0);
+    }
+
+    /** The partition is no longer of this instance. */
+    void noTimerLag(int partition) {
+        for (Queue queue : Queue.values()) {
+            timerLag.remove(Integer.toString(partition), name(queue));
+        }
+    }
+
+    private static String name(Queue queue) {
+        return queue.name().toLowerCase(Locale.ROOT);
     }
 
     void decided(String outcome, long nanos, long ageMs) {

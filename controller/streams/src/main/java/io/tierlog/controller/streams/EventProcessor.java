@@ -56,7 +56,13 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
 
     /** What belongs to the task. */
     private record Task(
-            ProcessorContext<RecordTarget, byte[]> context, TaskRows rows, ResultSender sender, Sampler sampler, Cancellable ticks, long decided) {}
+            ProcessorContext<RecordTarget, byte[]> context,
+            TaskRows rows,
+            ResultSender sender,
+            Sampler sampler,
+            TimerLag timers,
+            Cancellable ticks,
+            long decided) {}
 
     EventProcessor(Parts parts) {
         this.parts = parts;
@@ -77,9 +83,10 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
             return;
         }
         Sampler sampler = new Sampler(parts.sampling(), context.taskId().partition());
+        TimerLag timers = new TimerLag(parts.metrics(), parts.sampling().health(), context.taskId().partition());
         ResultSender sender = new ResultSender(context, rows.stamper(), parts.sender());
         Cancellable ticks = context.schedule(parts.tick(), PunctuationType.WALL_CLOCK_TIME, clock::tick);
-        task = new Task(context, rows, sender, sampler, ticks, decided);
+        task = new Task(context, rows, sender, sampler, timers, ticks, decided);
     }
 
     /** Streams keeps the schedules of a task that it closes and revives: they are cancelled here. */
@@ -90,6 +97,7 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
         damage.close();
         if (ended != null) {
             ended.ticks().cancel();
+            ended.timers().close();
             ended.rows().close();
         }
     }
@@ -114,6 +122,7 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
         DecideResult decided = decide(here, position, input);
         here.sender().send(record, input, decided);
         if (input instanceof Input.Recorded recorded && recorded.event() instanceof Tick) {
+            here.timers().tick(here.rows().tables());
             here.sampler().tick(here.rows().tables());
         }
         here.rows().inputDone();

@@ -5,6 +5,8 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.controller.core.api.CoreVersion;
 import io.tierlog.controller.http.StatusServer;
+import java.util.Map;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.streams.KafkaStreams;
 
@@ -12,7 +14,7 @@ import org.apache.kafka.streams.KafkaStreams;
  * What this instance is doing, for people and for orchestrators. Written by Streams' threads, read by the HTTP server; safe for both.
  *
  * <pre>
- * REBALANCING --> RUNNING <--> WAITING_FOR_REGISTRY, LOG_INCOMPLETE
+ * REBALANCING --> RUNNING <--> WAITING_FOR_REGISTRY, LOG_INCOMPLETE, TIMERS_LATE
  *      ^------------+                                any --> STOPPED
  * </pre>
  */
@@ -23,6 +25,7 @@ final class Health {
     private volatile String wrongLog = "";
     private volatile String damaged = "";
     private volatile String lowSpace = "";
+    private final Map<Integer, String> lateTimers = new ConcurrentSkipListMap<>();
     private final AtomicInteger waitingForRegistry = new AtomicInteger();
 
     /** The states an instance shows. */
@@ -35,6 +38,8 @@ final class Health {
         WAITING_FOR_REGISTRY,
         /** Topics of the log are missing or do not fit together. */
         LOG_INCOMPLETE,
+        /** It decides, but what must happen at its time happens late. */
+        TIMERS_LATE,
         /** Closed, or failed. */
         STOPPED
     }
@@ -44,7 +49,7 @@ final class Health {
             case CREATED, REBALANCING -> State.REBALANCING;
             case RUNNING -> waitingForRegistry.get() > 0
                     ? State.WAITING_FOR_REGISTRY
-                    : wrongLog.isEmpty() ? State.RUNNING : State.LOG_INCOMPLETE;
+                    : !wrongLog.isEmpty() ? State.LOG_INCOMPLETE : lateTimers.isEmpty() ? State.RUNNING : State.TIMERS_LATE;
             case PENDING_SHUTDOWN, NOT_RUNNING, PENDING_ERROR, ERROR -> State.STOPPED;
         };
     }
@@ -52,7 +57,8 @@ final class Health {
     /** A sentence for people. */
     String detail() {
         String now = wrongLog.isEmpty() ? detail : wrongLog;
-        return now + (damaged.isEmpty() ? "" : "; " + damaged) + (lowSpace.isEmpty() ? "" : "; " + lowSpace)
+        return now + (lateTimers.isEmpty() ? "" : "; " + String.join("; ", lateTimers.values()))
+                + (damaged.isEmpty() ? "" : "; " + damaged) + (lowSpace.isEmpty() ? "" : "; " + lowSpace)
                 + (violation.isEmpty() ? "" : "; the tables do not hold what they must, last: " + violation);
     }
 
@@ -81,6 +87,15 @@ final class Health {
     /** Directories that are nearly full; empty when none is. */
     void lowSpace(String what) {
         lowSpace = what;
+    }
+
+    /** How late the timers of a partition are, for people; empty when they are not. */
+    void timers(int partition, String late) {
+        if (late.isEmpty()) {
+            lateTimers.remove(partition);
+        } else {
+            lateTimers.put(partition, late);
+        }
     }
 
     /** A sample of the tables violates an invariant; health reports it until the instance ends. */

@@ -124,8 +124,17 @@ final class CoreWorld implements Closeable {
 
     /** Time passes; the rows of ended requests and operations expire. */
     void tick() {
-        timeMs += TICK_MS;
-        step(new Tick(new Envelope(CLOCK, CLOCK, 0, 0, 0, timeMs, null, null, null), timeMs));
+        tick(TICK_MS);
+    }
+
+    /** Time passes by {@code ms} milliseconds. */
+    DecideResult tick(long ms) {
+        timeMs += ms;
+        return step(new Tick(new Envelope(CLOCK, CLOCK, 0, 0, 0, timeMs, null, null, null), timeMs));
+    }
+
+    Tables tables() {
+        return tables;
     }
 
     /** The one command of that type in the last decision. */
@@ -141,10 +150,15 @@ final class CoreWorld implements Closeable {
 
     /** A new prompt. */
     Prompt prompt() {
+        return prompt(BLOCKS);
+    }
+
+    /** A new prompt of that many blocks, at most {@value #BLOCKS}. */
+    Prompt prompt(int size) {
         long number = prompts++;
-        List<Bytes> keys = new ArrayList<>(BLOCKS);
-        List<Block> blocks = new ArrayList<>(BLOCKS);
-        for (int i = 0; i < BLOCKS; i++) {
+        List<Bytes> keys = new ArrayList<>(size);
+        List<Block> blocks = new ArrayList<>(size);
+        for (int i = 0; i < size; i++) {
             // Spread like digests, since keys are digests.
             long high = (number * BLOCKS + i + 1) * 0x9E3779B97F4A7C15L;
             keys.add(Bytes.wrapUnshared(ByteBuffer.allocate(16).putLong(high).putLong(number * BLOCKS + i).array()));
@@ -155,13 +169,14 @@ final class CoreWorld implements Closeable {
 
     /** A submission of a prompt; its blocks are in the store if {@code stored}. */
     RequestSubmitted submitted(Prompt prompt, String request, boolean stored, boolean answered) {
-        return new RequestSubmitted(envelope(), request, 1, NAMESPACE, prompt.keys(), BLOCKS * BLOCK_TOKENS + 1, BLOCK_TOKENS, 0, List.of(),
-                List.of(), 0, stored ? BLOCKS : 0, true, answered, false, List.of(), null);
+        int size = prompt.blocks().size();
+        return new RequestSubmitted(envelope(), request, 1, NAMESPACE, prompt.keys(), size * BLOCK_TOKENS + 1, BLOCK_TOKENS, 0, List.of(),
+                List.of(), 0, stored ? size : 0, true, answered, false, List.of(), null);
     }
 
     /** All blocks have arrived, in pages of that generation. */
     static List<BlockResult> arrived(Prompt prompt, Tier source) {
-        List<BlockResult> results = new ArrayList<>(BLOCKS);
+        List<BlockResult> results = new ArrayList<>(prompt.blocks().size());
         for (Block block : prompt.blocks()) {
             results.add(new BlockResult(block, BlockStatus.ARRIVED, OperationReason.COMPLETED, block.index(), 1, 77, source));
         }
@@ -170,8 +185,8 @@ final class CoreWorld implements Closeable {
 
     /** The blocks in the pages of {@link #arrived}, the deepest first. */
     static List<PagedBlock> deepestFirst(Prompt prompt) {
-        List<PagedBlock> blocks = new ArrayList<>(BLOCKS);
-        for (int i = BLOCKS - 1; i >= 0; i--) {
+        List<PagedBlock> blocks = new ArrayList<>(prompt.blocks().size());
+        for (int i = prompt.blocks().size() - 1; i >= 0; i--) {
             blocks.add(new PagedBlock(prompt.blocks().get(i), i, 1, 77));
         }
         return blocks;

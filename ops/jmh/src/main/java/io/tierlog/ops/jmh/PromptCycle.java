@@ -29,8 +29,13 @@ final class PromptCycle {
     private final Prompt prompt;
 
     PromptCycle(CoreWorld world) {
+        this(world, CoreWorld.BLOCKS);
+    }
+
+    /** A prompt of that many blocks, at most {@value CoreWorld#BLOCKS}. */
+    PromptCycle(CoreWorld world, int blocks) {
         this.world = world;
-        this.prompt = world.prompt();
+        this.prompt = world.prompt(blocks);
     }
 
     Prompt prompt() {

@@ -8,7 +8,7 @@ package io.tierlog.controller.core.api;
  * @param blocksPerDecision most blocks that the controller moves, drops or cleans up by its own decision for one input, 1 or more
  * @param blocksPerInput most blocks that one event may name; an event with more is refused
  * @param dropsInFlight most DROP operations of a tier in flight, 1 or more
- * @param timersPerTick most timers that one tick serves; the rest is served by the next, 1 or more
+ * @param timersPerTick most timers that one tick acts on, and most marks that it ends; the rest is served by the next, 1 or more
  * @param textLength longest id or namespace in characters, 16 or more
  * @param enginesPerNode most engine instances of a node, 1 or more
  */
@@ -35,7 +35,7 @@ public record Limits(
 
     /** The usual bounds for a log of {@code partitions} partitions. */
     public static Limits of(int partitions) {
-        return new Limits(partitions, 1_000, 65_536, 8, 1_000, 1_024, 64);
+        return new Limits(partitions, 1_000, 65_536, 8, 10_000, 1_024, 64);
     }
 
     /** These bounds with another number of blocks for one decision. */

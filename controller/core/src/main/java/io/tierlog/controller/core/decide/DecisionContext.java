@@ -139,7 +139,7 @@ public final class DecisionContext {
 
     /** Records that log time has moved, so that later facts carry the new time. */
     public void timeIs(long logTimeMs, long ticks) {
-        clock = new ClockRow(logTimeMs, ticks, clock.coreVersion(), clock.policyVersion(), clock.policy());
+        clock = ClockRows.at(clock, logTimeMs, ticks);
     }
 
     /** Aggregate of this partition's clock. */

@@ -155,9 +155,8 @@ public final class Evolve {
         if (fact.logTimeMs() < clock.logTimeMs() || fact.ticks() <= clock.ticks()) {
             throw new IllegalHistory("Time goes backwards from " + clock.logTimeMs() + " to " + fact.logTimeMs());
         }
-        t.put(Rows.CLOCK, key(fact),
-                new ClockRow(fact.logTimeMs(), fact.ticks(), clock.coreVersion(), clock.policyVersion(), clock.policy()));
-        RowExpiry.run(t, fact.envelope().aggregate(), fact.logTimeMs());
+        t.put(Rows.CLOCK, key(fact), ClockRows.at(clock, fact.logTimeMs(), fact.ticks()));
+        RowExpiry.run(t, key(fact));
     }
 
     private static void adopt(Tables t, PolicyAdopted fact) {
@@ -165,7 +164,7 @@ public final class Evolve {
         if (fact.version() <= clock.policyVersion()) {
             throw new IllegalHistory("Policy version " + fact.version() + " comes after " + clock.policyVersion());
         }
-        t.put(Rows.CLOCK, key(fact), new ClockRow(clock.logTimeMs(), clock.ticks(), clock.coreVersion(), fact.version(), fact.policy()));
+        t.put(Rows.CLOCK, key(fact), ClockRows.with(clock, fact.version(), fact.policy()));
     }
 
     /** The policy that is in force in the partition of the fact. */

@@ -38,29 +38,30 @@ final class EvolveMigrations {
 
     private EvolveMigrations() {}
 
-    /** Removes a migration, or a node's part of one, that ended long enough ago; resets the timer of one that has not ended. */
-    static void forget(Tables t, RowKey.Timer timer, long nowMs) {
-        t.delete(Rows.TIMERS, timer);
+    /**
+     * Removes a migration, or a node's part of one, that ended long enough ago; sets the timer of one that has not again. Returns how many rows it
+     * changed.
+     */
+    static int forget(Tables t, RowKey.Timer timer, long nowMs) {
         Long endedMs = endedMs(t, timer);
         if (endedMs == null) {
-            return;
+            return 0;
         }
         long due = later(endedMs == 0 ? nowMs : endedMs);
         if (due > nowMs) {
-            t.put(Rows.TIMERS, new RowKey.Timer(timer.aggregate(), due, timer.kind(), timer.owner(), timer.id()), Rows.ENTRY);
+            Timers.again(t, timer, due);
         } else if (Aggregates.isMigration(timer.owner())) {
             t.delete(Rows.MIGRATIONS, new RowKey.Aggregate(timer.owner()));
         } else {
             t.delete(Rows.TASKS, new RowKey.Text(timer.owner(), timer.id()));
         }
+        return 1;
     }
 
-    /** Removes the timer for answers when all answers are there or are recorded as missing; before that, decide handles the timer. */
-    static void forgetWhenAnswered(Tables t, RowKey.Timer timer) {
+    /** Whether an answer of a migration's nodes is neither there nor recorded as missing: decide handles the timer. */
+    static boolean lacksAnswers(Tables t, RowKey.Timer timer) {
         MigrationRow row = t.get(Rows.MIGRATIONS, new RowKey.Aggregate(timer.owner()));
-        if (row == null || row.parts().stream().allMatch(part -> part.answer() != null)) {
-            t.delete(Rows.TIMERS, timer);
-        }
+        return row != null && row.parts().stream().anyMatch(part -> part.answer() == null);
     }
 
     /** Log time of its end, 0 before the end; null when its row is gone. */

@@ -154,6 +154,8 @@ final class EvolveOperations {
         // The command that was refused for its number may have run with other contents: its result is still to be received.
         end.settled = fact.reason() != OperationReason.COMMAND_CONFLICT;
         t.put(Rows.OPERATIONS, key, end.toRow());
+        Timers.cancel(t, fact, RowKey.Timer.Kind.OPERATION, fact.operation(), row.deadlineMs());
+        Timers.set(t, fact, RowKey.Timer.Kind.ENDED, fact.operation());
         if (OperationRows.isLed(row.kind(), row.from())) {
             EvolveMarks.written(t, fact, row);
         }

@@ -34,9 +34,6 @@ final class EvolveRequests {
         }
         long incarnation = fact.envelope().incarnation();
         t.put(Rows.REQUESTS, key, new RequestEdit(incarnation, fact.attempt(), fact.namespace(), fact.keepsPages(), fact.instance()).toRow());
-        if (earlier == null) {
-            Timers.set(t, fact, RowKey.Timer.Kind.REQUEST, fact.request());
-        }
     }
 
     static void transitioned(Tables t, RequestTransitioned fact) {
@@ -47,7 +44,10 @@ final class EvolveRequests {
         }
         RequestEdit request = new RequestEdit(row);
         request.state = fact.to();
-        request.endedMs = RequestStates.isEnd(fact.to()) ? fact.envelope().timeMs() : 0;
+        if (RequestStates.isEnd(fact.to())) {
+            request.endedMs = fact.envelope().timeMs();
+            Timers.set(t, fact, RowKey.Timer.Kind.REQUEST, fact.request());
+        }
         if (row.tail() && (fact.to() == RequestState.CANCELLED || fact.to() == RequestState.REJECTED)) {
             request.tail = false;
             dropSealed(t, key, row.attempt());
@@ -142,10 +142,10 @@ final class EvolveRequests {
         return row;
     }
 
-    /** Drops the sealed blocks of an attempt that were not yet considered for write-back. */
-    static void dropSealed(Tables t, RowKey.Text request, int attempt) {
-        for (SealedReports.Report sealed : SealedReports.of(t, request.aggregate(), request.id(), attempt)) {
-            t.delete(Rows.SEALED, sealed.key());
-        }
+    /** Drops the sealed blocks of an attempt that were not yet considered for write-back; returns how many reports of them there were. */
+    static int dropSealed(Tables t, RowKey.Text request, int attempt) {
+        List<SealedReports.Report> reports = SealedReports.of(t, request.aggregate(), request.id(), attempt);
+        reports.forEach(sealed -> t.delete(Rows.SEALED, sealed.key()));
+        return reports.size();
     }
 }

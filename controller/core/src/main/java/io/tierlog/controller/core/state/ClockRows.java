@@ -2,6 +2,8 @@
 package io.tierlog.controller.core.state;
 
 import io.tierlog.controller.core.policy.Policies;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.state.ClockRow;
 
 /** What rows of clocks mean. Without state. */
@@ -10,6 +12,35 @@ public final class ClockRows {
 
     /** The clock of a partition that has just been opened. */
     public static ClockRow opened(int coreVersion) {
-        return new ClockRow(0, 0, coreVersion, 0, Policies.INITIAL);
+        return new ClockRow(0, 0, coreVersion, 0, Policies.INITIAL, 0, 0, 0);
+    }
+
+    /** The same clock at another time. */
+    public static ClockRow at(ClockRow row, long logTimeMs, long ticks) {
+        return new ClockRow(logTimeMs, ticks, row.coreVersion(), row.policyVersion(), row.policy(), row.actFromMs(), row.markFromMs(),
+                row.forgetFromMs());
+    }
+
+    /** The same clock with another policy. */
+    public static ClockRow with(ClockRow row, long version, Policy policy) {
+        return new ClockRow(row.logTimeMs(), row.ticks(), row.coreVersion(), version, policy, row.actFromMs(), row.markFromMs(),
+                row.forgetFromMs());
+    }
+
+    /** No timer of the queue is due before this log time. */
+    public static long from(ClockRow row, RowKey.Timer.Queue queue) {
+        return switch (queue) {
+            case ACT -> row.actFromMs();
+            case MARK -> row.markFromMs();
+            case FORGET -> row.forgetFromMs();
+        };
+    }
+
+    /** The same clock, with a queue whose first timer is due at {@code fromMs} or later. */
+    public static ClockRow from(ClockRow row, RowKey.Timer.Queue queue, long fromMs) {
+        return new ClockRow(row.logTimeMs(), row.ticks(), row.coreVersion(), row.policyVersion(), row.policy(),
+                queue == RowKey.Timer.Queue.ACT ? fromMs : row.actFromMs(),
+                queue == RowKey.Timer.Queue.MARK ? fromMs : row.markFromMs(),
+                queue == RowKey.Timer.Queue.FORGET ? fromMs : row.forgetFromMs());
     }
 }

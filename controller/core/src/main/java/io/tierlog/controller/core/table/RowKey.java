@@ -103,44 +103,87 @@ public sealed interface RowKey<K> {
      * Key of a timer of a partition.
      *
      * @param aggregate clock/PARTITION
-     * @param dueMs log time when it is due
+     * @param queue the queue that it is in, that of its kind
+     * @param dueMs log time when it is due, in milliseconds since 1970
      * @param kind table of the row it is for
      * @param owner aggregate of the row it is for
      * @param id id of that row
      */
-    record Timer(String aggregate, long dueMs, Kind kind, String owner, String id) implements RowKey<Timer> {
+    record Timer(String aggregate, Queue queue, long dueMs, Kind kind, String owner, String id) implements RowKey<Timer> {
+        /** Timers by what they are worth: a tick serves each queue from its oldest timer on, within a bound of its own. */
+        public enum Queue {
+            /** Something must happen at that time: an operation is cancelled, a lease ends, an answer counts as missing. */
+            ACT(0),
+            /** A mark ends. */
+            MARK(1),
+            /** Rows of what has ended are removed. */
+            FORGET(2);
+
+            private static final List<Queue> BY_CODE = List.of(values());
+
+            /** Number in keys; never changes. */
+            private final int code;
+
+            Queue(int code) {
+                this.code = code;
+            }
+        }
+
         /** What a timer is for. */
         public enum Kind {
             /** Before all others of a moment, for the bounds of ranges. */
-            NONE(0),
-            OPERATION(1),
-            LEASE(2),
-            REQUEST(3),
-            MARK(4),
+            NONE(0, Queue.ACT),
+            /** An operation is late. */
+            OPERATION(1, Queue.ACT),
+            LEASE(2, Queue.ACT),
+            /** A request that has ended. */
+            REQUEST(3, Queue.FORGET),
+            MARK(4, Queue.MARK),
             /** A node's part of a migration, or the migration itself. */
-            MIGRATION(5),
+            MIGRATION(5, Queue.FORGET),
             /** The answers of a migration's nodes. */
-            ANSWER(6),
-            PROMOTION(7),
+            ANSWER(6, Queue.ACT),
+            PROMOTION(7, Queue.FORGET),
             /** A peer read lease. */
-            GRANT(8);
+            GRANT(8, Queue.FORGET),
+            /** An operation that has ended. */
+            ENDED(9, Queue.FORGET);
 
             private static final List<Kind> BY_CODE = List.of(values());
 
             /** Number in keys; never changes. */
             private final int code;
 
-            Kind(int code) {
+            private final Queue queue;
+
+            Kind(int code, Queue queue) {
                 this.code = code;
+                this.queue = queue;
+            }
+
+            /** The queue of its timers. */
+            public Queue queue() {
+                return queue;
             }
         }
 
+        /** A timer in the queue of its kind. */
+        public static Timer of(String aggregate, long dueMs, Kind kind, String owner, String id) {
+            return new Timer(aggregate, kind.queue, dueMs, kind, owner, id);
+        }
+
+        /** Where the timers of a queue begin that are due at {@code dueMs} or later. */
+        public static Timer first(String aggregate, Queue queue, long dueMs) {
+            return new Timer(aggregate, queue, dueMs, Kind.NONE, "", "");
+        }
+
         static Timer read(String aggregate, KeyReader in) {
-            return new Timer(aggregate, in.int64(), Kind.BY_CODE.get(in.int32()), in.text(), in.text());
+            return new Timer(aggregate, Queue.BY_CODE.get(in.int8()), in.int64(), Kind.BY_CODE.get(in.int32()), in.text(), in.text());
         }
 
         @Override
         public void writeRest(KeyWriter out) {
+            out.int8(queue.code);
             out.int64(dueMs);
             out.int32(kind.code);
             out.text(owner);
@@ -150,6 +193,9 @@ public sealed interface RowKey<K> {
         @Override
         public int order(Timer that) {
             int c = KeyWriter.compareTexts(aggregate, that.aggregate);
+            if (c == 0) {
+                c = Integer.compare(queue.code, that.queue.code);
+            }
             if (c == 0) {
                 c = Long.compare(dueMs, that.dueMs);
             }

@@ -55,7 +55,8 @@ public final class Ticks {
 
     /** What follows once the time is in the tables. */
     public static void followUp(DecisionContext d) {
-        due(d);
+        due(d, RowKey.Timer.Queue.ACT);
+        due(d, RowKey.Timer.Queue.MARK);
         d.evolve();
         List<NodeContext> nodes = d.nodes();
         for (NodeContext n : nodes) {
@@ -73,11 +74,9 @@ public final class Ticks {
         }
     }
 
-    private static void due(DecisionContext d) {
-        for (RowKey.Timer timer : TimerRows.due(d.tables(), d.clockAggregate(), d.clock().logTimeMs(), d.limits().timersPerTick())) {
-            if (timer.kind() == RowKey.Timer.Kind.MIGRATION || timer.kind() == RowKey.Timer.Kind.GRANT) {
-                continue; // only forgotten
-            }
+    /** What must happen at its time, within a bound; rows that are only forgotten went when the time entered the tables. */
+    private static void due(DecisionContext d, RowKey.Timer.Queue queue) {
+        for (RowKey.Timer timer : TimerRows.due(d.tables(), d.clockAggregate(), d.clock(), queue, d.limits().timersPerTick())) {
             if (timer.kind() == RowKey.Timer.Kind.ANSWER) {
                 MigrationRequests.unanswered(d, timer.owner());
                 continue;
@@ -90,8 +89,8 @@ public final class Ticks {
                 case OPERATION -> overdue(n, timer.id());
                 case LEASE -> expired(n, timer.id());
                 case MARK -> Marks.expired(n, timer.id());
-                // Only row expiry uses the rest.
-                case NONE, REQUEST, PROMOTION, MIGRATION, ANSWER, GRANT -> {}
+                case NONE, REQUEST, PROMOTION, MIGRATION, ANSWER, GRANT, ENDED ->
+                        throw new IllegalHistory("A timer for " + timer.kind() + " is in queue " + queue);
             }
         }
     }

@@ -143,8 +143,10 @@ class TablesContractTest {
         check(Rows.MARKS, () -> new RowKey.Mark(text(random), digest(random), bytes(random)));
         check(Rows.PLACEMENTS, () -> new RowKey.Placement(text(random), digest(random), tier(random), bytes(random)));
         RowKey.Timer.Kind[] kinds = RowKey.Timer.Kind.values();
+        RowKey.Timer.Queue[] queues = RowKey.Timer.Queue.values();
         check(Rows.TIMERS, () -> new RowKey.Timer(
-                text(random), random.nextLong(-3, 3), kinds[random.nextInt(kinds.length)], text(random), text(random)));
+                text(random), queues[random.nextInt(queues.length)], random.nextLong(-3, 3),
+                kinds[random.nextInt(kinds.length)], text(random), text(random)));
         check(Rows.SEALED, () -> new RowKey.Sealed(text(random), text(random), random.nextInt(-2, 3), random.nextInt()));
         check(Rows.LEASES, () -> new RowKey.Text(text(random), text(random)));
     }

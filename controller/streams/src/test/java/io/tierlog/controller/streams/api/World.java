@@ -129,7 +129,7 @@ final class World {
     /** Clocks, the policy, and both nodes; a has the group, both tenants and an instance that drains. */
     static void begin(ScriptedController controller, int partitions) {
         for (int p = 0; p < partitions; p++) {
-            controller.row(Rows.CLOCK, new RowKey.Aggregate(Partitions.clock(p)), new ClockRow(TIME_MS + p, 1, 1, 3, POLICY));
+            controller.row(Rows.CLOCK, new RowKey.Aggregate(Partitions.clock(p)), new ClockRow(TIME_MS + p, 1, 1, 3, POLICY, 0, 0, 0));
         }
         controller.row(Rows.POLICY, new RowKey.Aggregate("policy"), new PolicyRow(3, POLICY));
         controller.row(Rows.NODES, nodeKey("a"), node(true, shares(false, "", "engine-0")));

@@ -58,7 +58,8 @@ public final class TimerOracle implements World.Watcher {
 
     private static long stillDue(HeapTables state, int partition, long nowMs) {
         String clock = "clock/" + partition;
-        return state.rows(Rows.TIMERS).keySet().stream().filter(key -> key.aggregate().equals(clock) && key.dueMs() <= nowMs).count();
+        return state.rows(Rows.TIMERS).keySet().stream().filter(key ->
+                key.aggregate().equals(clock) && key.queue() != RowKey.Timer.Queue.FORGET && key.dueMs() <= nowMs).count();
     }
 
     private boolean lives(HeapTables state, int partition, String aggregate, long incarnation) {
