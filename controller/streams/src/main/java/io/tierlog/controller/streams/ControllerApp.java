@@ -54,6 +54,7 @@ public final class ControllerApp implements AutoCloseable {
     private final Deque<Runnable> cleanup = new ArrayDeque<>();
     private final Health health = new Health();
     private final ControllerMetrics metrics = new ControllerMetrics();
+    private final ControllerParts shown = new ControllerParts(metrics.registry(), health);
     private final CompletableFuture<Optional<Throwable>> ended = new CompletableFuture<>();
     private final CountDownLatch running = new CountDownLatch(1);
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -167,10 +168,13 @@ public final class ControllerApp implements AutoCloseable {
         run(parts, instance);
         Relay relay = closing(new Relay(config, instance, metrics));
         relay.start();
+        shown.parts().add("relay", relay::state);
         cleanup.push(decoder::close);
         cleanup.push(owner::close);
         FreeSpace space = new FreeSpace(config.stateDir(), metrics.registry(), health);
-        closing(new LogWatch(config.kafka(), config.topics(), owner, health, space, this::stops)).start();
+        LogWatch watch = closing(new LogWatch(config.kafka(), config.topics(), owner, health, space, this::stops));
+        watch.start();
+        shown.parts().add("brokers", watch::state);
     }
 
     private PlainProducer plainProducer(String what, String topic) {
@@ -181,7 +185,7 @@ public final class ControllerApp implements AutoCloseable {
 
     private StatusServer statusServer(ControllerConfig.HttpAddress address, String instance) {
         try {
-            return new StatusServer("--http-port", new Endpoint(address.host(), address.port()), metrics.registry(), () -> health.report(instance));
+            return new StatusServer("--http-port", new Endpoint(address.host(), address.port()), metrics.registry(), () -> shown.report(instance));
         } catch (ServerException e) {
             throw new ControllerException.CannotListen(address, e.getCause() == null ? e : e.getCause());
         }
@@ -195,6 +199,7 @@ public final class ControllerApp implements AutoCloseable {
             OperatorApi api = closing(OperatorApi.start(log, settings));
             apiPort = api.port();
             grpcPort = api.grpcPort();
+            shown.parts().add("operator_api", api::state);
         });
     }
 
@@ -209,7 +214,10 @@ public final class ControllerApp implements AutoCloseable {
             throw new ControllerException.StateDirUnusable(config.stateDir(), e);
         }
         cleanup.push(() -> streams.close(CLOSE));
-        StreamsGauges.register(metrics.registry(), streams, health);
+        StreamsGauges gauges = StreamsGauges.register(metrics.registry(), streams, health);
+        shown.producers(gauges::freeShare);
+        shown.inputs(metrics::decidedNs, config.tickMs(),
+                () -> streams.metadataForLocalThreads().stream().anyMatch(thread -> !thread.activeTasks().isEmpty()));
         streams.setStateListener((now, before) -> {
             health.streams(now);
             if (now == KafkaStreams.State.RUNNING) {

@@ -52,6 +52,7 @@ final class ControllerMetrics {
             .classicUpperBounds(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30)
             .register(registry);
     private final FactMetrics factDetails = new FactMetrics(registry);
+    private volatile long decidedNs = System.nanoTime();
 
     ControllerMetrics() {
         initialise(inputs, Event.class);
@@ -133,9 +134,15 @@ final class ControllerMetrics {
     }
 
     void decided(String outcome, long nanos, long ageMs) {
+        decidedNs = System.nanoTime();
         outcomes.labelValues(outcome).inc();
         decisionTime.observe((double) nanos / TimeUnit.SECONDS.toNanos(1));
         inputAge.observe(Math.max(0, ageMs) / 1_000.0);
+    }
+
+    /** When an input was last decided, by {@link System#nanoTime}; at the start, the start. */
+    long decidedNs() {
+        return decidedNs;
     }
 
     private Counter counter(String name, String help, String... labels) {

@@ -4,6 +4,7 @@ package io.tierlog.controller.streams;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.controller.core.api.CoreVersion;
+import io.tierlog.controller.http.HealthParts;
 import io.tierlog.controller.http.StatusServer;
 import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
@@ -68,6 +69,26 @@ final class Health {
         ObjectNode body = JsonNodeFactory.instance.objectNode();
         body.put("state", now.name()).put("detail", detail()).put("instance", instance).put("coreVersion", CoreVersion.CURRENT);
         return new StatusServer.Report(now == State.RUNNING, body);
+    }
+
+    /** Adds what is known here to the parts of {@code /health}. */
+    void addTo(HealthParts parts) {
+        parts.add("streams", () -> switch (state()) {
+            case REBALANCING -> HealthParts.State.failed("nothing is decided: " + detail);
+            case STOPPED -> HealthParts.State.failed("it has stopped: " + detail);
+            case RUNNING, WAITING_FOR_REGISTRY, LOG_INCOMPLETE -> HealthParts.State.WELL;
+        });
+        parts.add("registry", () -> waitingForRegistry.get() > 0 ? HealthParts.State.failed(detail) : HealthParts.State.WELL);
+        parts.add("log", () -> wrongLog.isEmpty() ? HealthParts.State.WELL : HealthParts.State.failed(wrongLog));
+        parts.add("state", () -> HealthParts.State.degradedUnlessEmpty(damaged));
+        parts.add("space", () -> HealthParts.State.degradedUnlessEmpty(lowSpace));
+        parts.add("invariants", () -> violation.isEmpty()
+                ? HealthParts.State.WELL : HealthParts.State.degraded("the tables do not hold what they must, last: " + violation));
+    }
+
+    /** True while inputs are decided. */
+    boolean isDeciding() {
+        return state() == State.RUNNING;
     }
 
     /** The topics of the log are not as they must be; health reports it until {@link #logIsWell}. */

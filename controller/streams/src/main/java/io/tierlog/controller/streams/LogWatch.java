@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams;
 
+import io.tierlog.controller.http.HealthParts;
 import io.tierlog.controller.streams.api.LogLoop;
 import io.tierlog.events.Causes;
 import io.tierlog.events.KafkaAccess;
@@ -59,6 +60,11 @@ final class LogWatch implements LogLoop.Round, AutoCloseable {
         loop.close();
     }
 
+    /** How it is: it makes progress while the brokers answer. */
+    HealthParts.State state() {
+        return loop.state("the brokers have not answered what they hold");
+    }
+
     @Override
     public void run(LogLoop its) {
         while (its.isOpen()) {
@@ -77,6 +83,7 @@ final class LogWatch implements LogLoop.Round, AutoCloseable {
             space.look(admin);
             admin.check(topics);
             health.logIsWell();
+            loop.progressed();
             return !owner.isOurs();
         } catch (LogSetupException.TopicsMissing | LogSetupException.PartitionsDiffer e) {
             health.logIsWrong(String.valueOf(e.getMessage()));

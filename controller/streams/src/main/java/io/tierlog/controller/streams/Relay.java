@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams;
 
+import io.tierlog.controller.http.HealthParts;
 import io.tierlog.controller.streams.api.LogLoop;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -52,6 +53,11 @@ final class Relay implements LogLoop.Round, AutoCloseable {
         loop.close();
     }
 
+    /** How it is. */
+    HealthParts.State state() {
+        return loop.state("no message is carried from partition to partition");
+    }
+
     /** Recreates its clients after a failure and reads again what was not committed. */
     @Override
     public void run(LogLoop its) {
@@ -70,6 +76,7 @@ final class Relay implements LogLoop.Round, AutoCloseable {
         consumer.subscribe(List.of(config.topics().messages()));
         while (loop.isOpen()) {
             ConsumerRecords<byte[], byte[]> records = consumer.poll(POLL);
+            loop.progressed();
             if (records.isEmpty()) {
                 continue;
             }

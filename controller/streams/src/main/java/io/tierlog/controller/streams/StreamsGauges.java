@@ -3,6 +3,7 @@ package io.tierlog.controller.streams;
 
 import io.prometheus.metrics.core.metrics.GaugeWithCallback;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.apache.kafka.common.Metric;
@@ -26,7 +27,7 @@ final class StreamsGauges {
     }
 
     /** Adds the gauges for {@code streams} and {@code health} to {@code registry}. */
-    static void register(PrometheusRegistry registry, KafkaStreams streams, Health health) {
+    static StreamsGauges register(PrometheusRegistry registry, KafkaStreams streams, Health health) {
         GaugeWithCallback.builder()
                 .name("tierlog_controller_state")
                 .help("1 for the state the instance is in")
@@ -50,6 +51,12 @@ final class StreamsGauges {
         gauges.add(registry, "tierlog_streams_commit_max_ms", "Longest commit lately", "commit-latency-max", Fold.MAX);
         gauges.add(registry, "tierlog_streams_commit_avg_ms", "Commit on average lately", "commit-latency-avg", Fold.MAX);
         gauges.add(registry, "tierlog_streams_process_rate", "Records decided per second lately", "process-rate", Fold.MAX);
+        GaugeWithCallback.builder()
+                .name("tierlog_producer_buffer_free_ratio")
+                .help("Free share of the fullest buffer of the transactional producers, 0 to 1")
+                .callback(callback -> callback.call(gauges.freeShare()))
+                .register(registry);
+        return gauges;
     }
 
     private void add(PrometheusRegistry registry, String name, String help, String metric, Fold fold) {
@@ -58,6 +65,24 @@ final class StreamsGauges {
                 .help(help)
                 .callback(callback -> callback.call(read(metric, fold)))
                 .register(registry);
+    }
+
+    /** The free share of the fullest buffer of the producers, 0 to 1; 1 before there is one. */
+    double freeShare() {
+        Map<String, Double> total = producers("buffer-total-bytes");
+        return producers("buffer-available-bytes").entrySet().stream()
+                .mapToDouble(free -> free.getValue() / Math.max(1, total.getOrDefault(free.getKey(), free.getValue())))
+                .min().orElse(1);
+    }
+
+    private Map<String, Double> producers(String metric) {
+        Map<String, Double> found = new HashMap<>();
+        metrics.get().forEach((name, value) -> {
+            if (name.name().equals(metric) && name.group().equals("producer-metrics") && value.metricValue() instanceof Number number) {
+                found.put(String.valueOf(name.tags().get("client-id")), number.doubleValue());
+            }
+        });
+        return found;
     }
 
     private double read(String metric, Fold fold) {

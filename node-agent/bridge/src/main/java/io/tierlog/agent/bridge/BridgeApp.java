@@ -12,6 +12,7 @@ import io.tierlog.agent.bridge.source.SourceSpec;
 import io.tierlog.agent.bridge.source.SourcesFile;
 import io.tierlog.agent.bridge.view.BridgeCounter;
 import io.tierlog.agent.bridge.view.BridgeCounts;
+import io.tierlog.controller.http.HealthParts;
 import io.tierlog.controller.http.StatusServer;
 import io.tierlog.events.Codec;
 import io.tierlog.events.RareWarning;
@@ -60,6 +61,7 @@ public final class BridgeApp implements AutoCloseable {
     private final AtomicBoolean closing = new AtomicBoolean();
     private final BridgeCounts counts = new BridgeCounts();
     private final BridgeMetrics metrics = new BridgeMetrics(counts);
+    private final HealthParts health = new HealthParts(metrics.registry());
     private final List<SourceSpec> fixed;
     private final Optional<SourcesFile> file;
     private final Set<SourceSpec> wanted = new LinkedHashSet<>();
@@ -94,6 +96,11 @@ public final class BridgeApp implements AutoCloseable {
                 }
             }
             arrange(nowMs());
+            health.add("bridge", () -> ended.isDone()
+                    ? HealthParts.State.failed("it has ended: " + ended.join().getMessage()) : HealthParts.State.WELL);
+            health.add("events", () -> writer.congested()
+                    ? HealthParts.State.degraded("the log takes no more events now: engines are not read") : HealthParts.State.WELL);
+            health.add("sources", metrics::sources);
             config.status().ifPresent(where -> {
                 StatusServer server = new StatusServer("--bridge-status-listen", where, metrics.registry(), this::report);
                 parts.push(server);
@@ -271,7 +278,7 @@ public final class BridgeApp implements AutoCloseable {
         ObjectNode body = JsonNodeFactory.instance.objectNode();
         metrics.report(body);
         body.put("failed", ended.isDone());
-        return new StatusServer.Report(!ended.isDone(), body);
+        return new StatusServer.Report(health.describe(body) != HealthParts.Level.FAILED, body);
     }
 
     /** What it has counted. */

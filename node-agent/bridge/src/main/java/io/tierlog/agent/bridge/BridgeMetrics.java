@@ -8,6 +8,7 @@ import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.tierlog.agent.bridge.source.Source;
 import io.tierlog.agent.bridge.view.BridgeCounter;
 import io.tierlog.agent.bridge.view.BridgeCounts;
+import io.tierlog.controller.http.HealthParts;
 import java.util.Collection;
 
 /** The metrics of a bridge. Safe for use by several threads. */
@@ -46,6 +47,14 @@ final class BridgeMetrics {
         unknown.set(all.stream().mapToInt(Source::unknown).sum());
         blocks.set((double) all.stream().mapToLong(Source::blocks).sum());
         nodes.set(registered);
+    }
+
+    /** How the engines' events arrive. */
+    HealthParts.State sources() {
+        long without = (long) leftOut.get();
+        long lost = (long) unknown.get();
+        return without == 0 && lost == 0 ? HealthParts.State.WELL : HealthParts.State.degraded(
+                without + " addresses cannot be listened to, and of " + lost + " publishers batches are lost for good");
     }
 
     /** The same for people. */

@@ -4,9 +4,11 @@ package io.tierlog.controller.directory.streams;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.controller.directory.index.PlacementIndex;
+import io.tierlog.controller.http.HealthParts;
 import io.tierlog.controller.http.StatusServer;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.apache.kafka.streams.KafkaStreams;
 
 /**
@@ -20,6 +22,7 @@ import org.apache.kafka.streams.KafkaStreams;
 final class DirectoryHealth {
     private final LocalShards copies;
     private final DirectoryMetrics metrics;
+    private final HealthParts parts;
     private final AtomicInteger waiting = new AtomicInteger();
     private volatile KafkaStreams.State streams = KafkaStreams.State.CREATED;
     private volatile String detail = "starting";
@@ -45,6 +48,15 @@ final class DirectoryHealth {
     DirectoryHealth(LocalShards copies, DirectoryMetrics metrics) {
         this.copies = copies;
         this.metrics = metrics;
+        parts = new HealthParts(metrics.registry());
+        parts.add("streams", () -> switch (state()) {
+            case REBALANCING -> HealthParts.State.failed("its partitions are not all here: " + detail);
+            case STOPPED -> HealthParts.State.failed("it has stopped: " + detail);
+            case RUNNING, FULL, WAITING_FOR_REGISTRY -> HealthParts.State.WELL;
+        });
+        parts.add("registry", () -> waiting.get() > 0 ? HealthParts.State.failed(detail) : HealthParts.State.WELL);
+        parts.add("index", () -> full().isEmpty() ? HealthParts.State.WELL : HealthParts.State.failed(full()));
+        parts.add("state", () -> HealthParts.State.degradedUnlessEmpty(damaged));
     }
 
     State state() {
@@ -75,7 +87,13 @@ final class DirectoryHealth {
             blocks += entry.getValue().size().blocks();
         }
         body.put("partitions", copies.all().size()).put("blocks", blocks);
-        return new StatusServer.Report(now == State.RUNNING, body);
+        HealthParts.Level worst = parts.describe(body);
+        return new StatusServer.Report(now == State.RUNNING && worst != HealthParts.Level.FAILED, body);
+    }
+
+    /** Adds a part that another class knows. */
+    void add(String name, Supplier<HealthParts.State> part) {
+        parts.add(name, part);
     }
 
     void streams(KafkaStreams.State now) {

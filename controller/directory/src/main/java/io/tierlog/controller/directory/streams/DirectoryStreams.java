@@ -91,7 +91,9 @@ public final class DirectoryStreams implements AutoCloseable {
         });
         streams.setUncaughtExceptionHandler(this::fatal);
         StandbyStore standby = new StandbyStore(streams, decoder, copies);
-        parts.push(new LogEnds(config, copies, () -> lookAtStandbys(streams, standby)));
+        LogEnds ends = new LogEnds(config, copies, () -> lookAtStandbys(streams, standby));
+        parts.push(ends);
+        health.add("follower", ends::state);
         PeerLink link = new GrpcPeerLink(token, config.limits().forwardMs());
         parts.push(link);
         ShardFanout fanout = new ShardFanout(new ShardFanout.Parts(copies, Optional.of(standby),

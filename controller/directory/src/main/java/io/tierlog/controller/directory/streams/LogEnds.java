@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.directory.streams;
 
+import io.tierlog.controller.http.HealthParts;
 import io.tierlog.events.Causes;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -26,11 +27,13 @@ import org.slf4j.LoggerFactory;
 final class LogEnds implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(LogEnds.class);
     private static final int PATIENCE_S = 5;
+    private static final long SILENT_S = 30;
 
     private final Admin admin;
     private final String topic;
     private final LocalShards copies;
     private final Runnable after;
+    private volatile long answeredNs = System.nanoTime();
     private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(task -> {
         Thread made = new Thread(task, "tierlog-directory-ends");
         made.setDaemon(true);
@@ -61,12 +64,20 @@ final class LogEnds implements AutoCloseable {
                     .all()
                     .get(PATIENCE_S, TimeUnit.SECONDS);
             ends.forEach((partition, end) -> copies.reach(partition.partition()).ended(end.offset(), askedMs));
+            answeredNs = System.nanoTime();
             after.run();
         } catch (ExecutionException | TimeoutException | RuntimeException e) {
             LOG.warn("the end of {} cannot be looked at: {}", topic, Causes.of(e));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    /** DEGRADED when the brokers have not answered for {@value #SILENT_S} s: answers grow old meanwhile. */
+    HealthParts.State state() {
+        long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - answeredNs);
+        return seconds < SILENT_S ? HealthParts.State.WELL
+                : HealthParts.State.degraded("the brokers have not answered for " + seconds + " s: answers are as old as that");
     }
 
     @Override

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams.api;
 
+import io.tierlog.controller.http.HealthParts;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -38,6 +39,12 @@ final class ChangelogReader implements LogLoop.Round, AutoCloseable {
     public void close() {
         loop.close();
         view.restart("the controller is stopping");
+    }
+
+    /** How it is. */
+    HealthParts.State state() {
+        String notReady = view.notReady();
+        return notReady.isEmpty() ? loop.state("the operator API reads no state") : HealthParts.State.degraded("the operator API waits: " + notReady);
     }
 
     @Override
@@ -81,6 +88,7 @@ final class ChangelogReader implements LogLoop.Round, AutoCloseable {
                 }
             }
             take(consumer.poll(POLL));
+            loop.progressed();
         }
     }
 

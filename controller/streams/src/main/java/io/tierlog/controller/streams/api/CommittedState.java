@@ -42,7 +42,7 @@ final class CommittedState {
     private final Set<DecisionWaiter> watches = new LinkedHashSet<>();
     private final Set<Table<?, ?>> overflowed = new LinkedHashSet<>();
     private HeapTables tables = new HeapTables();
-    private String notReady = "the state has not been read yet";
+    private volatile String notReady = "the state has not been read yet";
 
     CommittedState(LogAccess log, ApiLimits limits) {
         this.limits = limits;
@@ -146,6 +146,11 @@ final class CommittedState {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Why there are no answers yet; empty when there are. Does not wait for the feed. */
+    String notReady() {
+        return notReady;
     }
 
     /** All that was there when the feed began has been read: from here on there are answers. */

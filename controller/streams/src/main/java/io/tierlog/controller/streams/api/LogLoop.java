@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams.api;
 
+import io.tierlog.controller.http.HealthParts;
 import io.tierlog.events.Causes;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -19,12 +20,15 @@ public final class LogLoop implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(LogLoop.class);
     private static final long PAUSE_MS = 1_000;
     private static final long JOIN_MS = 5_000;
+    private static final long STUCK_S = 60;
 
     private final String name;
     private final Round round;
     private final Thread thread;
     private final CountDownLatch closing = new CountDownLatch(1);
     private volatile @Nullable Consumer<byte[], byte[]> reading;
+    private volatile String failure = "";
+    private volatile long progressNs = System.nanoTime();
 
     /** What the thread does. */
     public interface Round {
@@ -65,6 +69,24 @@ public final class LogLoop implements AutoCloseable {
         }
     }
 
+    /** The round has done something that it could not do while the brokers are away or its thread hangs. */
+    public void progressed() {
+        failure = "";
+        progressNs = System.nanoTime();
+    }
+
+    /**
+     * How the loop is: DEGRADED after a failure until it makes progress again, and when it has made none for {@value #STUCK_S} s.
+     *
+     * @param what does not happen meanwhile, as the beginning of a sentence
+     */
+    public HealthParts.State state(String what) {
+        String why = failure;
+        long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - progressNs);
+        return !why.isEmpty() ? HealthParts.State.degraded(what + ": " + why)
+                : seconds < STUCK_S ? HealthParts.State.WELL : HealthParts.State.degraded(what + " for " + seconds + " s");
+    }
+
     /** Waits that many milliseconds, or until it is closed. */
     public void pause(long ms) {
         try {
@@ -99,6 +121,7 @@ public final class LogLoop implements AutoCloseable {
                 LOG.debug("{} was woken to close", name);
             } catch (KafkaException | IllegalStateException e) {
                 LOG.warn("{} restarts in {} ms: {}", name, PAUSE_MS, Causes.of(e));
+                failure = Causes.of(e);
                 round.failed(e);
                 pause(PAUSE_MS);
             } finally {

@@ -2,12 +2,14 @@
 package io.tierlog.controller.streams.api;
 
 import io.tierlog.controller.http.GrpcServer;
+import io.tierlog.controller.http.HealthParts;
 import io.tierlog.controller.http.HttpServer;
 import io.tierlog.controller.http.Listener;
 import io.tierlog.controller.http.Tokens;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,6 +23,7 @@ public final class OperatorApi implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(OperatorApi.class);
 
     private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+    private @Nullable ChangelogReader feed;
     private int port;
     private int grpcPort = -1;
 
@@ -45,7 +48,7 @@ public final class OperatorApi implements AutoCloseable {
     private void open(LogAccess log, ApiConfig config) {
         Tokens tokens = Tokens.of(config.tokens());
         CommittedState view = new CommittedState(log, config.limits());
-        ChangelogReader feed = new ChangelogReader(log, view);
+        feed = new ChangelogReader(log, view);
         parts.push(feed);
         OperatorLog writer = new OperatorLog(log);
         parts.push(writer);
@@ -61,6 +64,12 @@ public final class OperatorApi implements AutoCloseable {
             grpcPort = grpc.port();
         });
         feed.start();
+    }
+
+    /** How its reader of the state is. */
+    public HealthParts.State state() {
+        ChangelogReader reader = feed;
+        return reader == null ? HealthParts.State.WELL : reader.state();
     }
 
     /** The port of HTTP. */
