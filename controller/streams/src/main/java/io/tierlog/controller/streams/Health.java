@@ -76,10 +76,11 @@ final class Health {
         parts.add("streams", () -> switch (state()) {
             case REBALANCING -> HealthParts.State.failed("nothing is decided: " + detail);
             case STOPPED -> HealthParts.State.failed("it has stopped: " + detail);
-            case RUNNING, WAITING_FOR_REGISTRY, LOG_INCOMPLETE -> HealthParts.State.WELL;
+            case RUNNING, WAITING_FOR_REGISTRY, LOG_INCOMPLETE, TIMERS_LATE -> HealthParts.State.WELL;
         });
         parts.add("registry", () -> waitingForRegistry.get() > 0 ? HealthParts.State.failed(detail) : HealthParts.State.WELL);
         parts.add("log", () -> wrongLog.isEmpty() ? HealthParts.State.WELL : HealthParts.State.failed(wrongLog));
+        parts.add("timers", () -> lateTimers.isEmpty() ? HealthParts.State.WELL : HealthParts.State.failed(String.join("; ", lateTimers.values())));
         parts.add("state", () -> HealthParts.State.degradedUnlessEmpty(damaged));
         parts.add("space", () -> HealthParts.State.degradedUnlessEmpty(lowSpace));
         parts.add("invariants", () -> violation.isEmpty()
@@ -88,7 +89,7 @@ final class Health {
 
     /** True while inputs are decided. */
     boolean isDeciding() {
-        return state() == State.RUNNING;
+        return state() == State.RUNNING || state() == State.TIMERS_LATE;
     }
 
     /** The topics of the log are not as they must be; health reports it until {@link #logIsWell}. */
