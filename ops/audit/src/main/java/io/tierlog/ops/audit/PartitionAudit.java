@@ -63,8 +63,9 @@ final class PartitionAudit {
 
     /** Reads all of it. {@code atRest}: nothing may be in flight at its end. */
     LogInvariants.Counts run(boolean atRest) {
-        try (Side<Event> events = new Side<>(topics.events(), Event.class, true);
-                Side<Fact> decisions = new Side<>(topics.decisions(), Fact.class, false)) {
+        // The end of a topic is fixed when it is opened: in this order every decision has its event, also while a cluster goes on.
+        try (Side<Fact> decisions = new Side<>(topics.decisions(), Fact.class, false);
+                Side<Event> events = new Side<>(topics.events(), Event.class, true)) {
             for (Entry<Fact> decision = decisions.next(); decision != null; decision = decisions.next()) {
                 long cause = decision.value == null ? -1 : LogInvariants.causeOffset(decision.value);
                 while (events.peekOffset() <= cause) {

@@ -4,6 +4,7 @@ package io.tierlog.ops.audit;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.tierlog.events.Codec;
+import io.tierlog.events.RecordStamp;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.Topics;
 import io.tierlog.schemas.Envelope;
@@ -17,23 +18,27 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** A tick and its fact, each with its aggregate as the key, or with another key. */
+/** Ticks and their facts: with a wrong key, and while more of them come. */
 class PartitionAuditTest {
     private static final String CLOCK = "clock/0";
 
     private final Codec codec = new Codec(Schemas.bundled());
+    private final Topics topics = Topics.DEFAULT;
 
     private LogEntry record(String topic, @Nullable String key, WireRecord value) {
         return new LogEntry.Data(0, 0, key == null ? null : key.getBytes(StandardCharsets.UTF_8), codec.encode(topic, value));
     }
 
     private List<String> audit(@Nullable String keyOfEvent, @Nullable String keyOfDecision) {
-        Topics topics = Topics.DEFAULT;
         Tick tick = new Tick(new Envelope(CLOCK, CLOCK, 0, 1, 0, 5, null, null, null), 5);
         TimeAdvanced advanced = new TimeAdvanced(new Envelope(CLOCK, "controller/0", 0, 1, 0, 5, CLOCK + "@0", null, null), 5, 1);
         LogSource log = new MemoryLog()
                 .with(topics.events(), List.of(record(topics.events(), keyOfEvent, tick)))
                 .with(topics.decisions(), List.of(record(topics.decisions(), keyOfDecision, advanced)));
+        return audit(log, true);
+    }
+
+    private List<String> audit(LogSource log, boolean atRest) {
         List<String> found = new ArrayList<>();
         new PartitionAudit(new PartitionAudit.Job(log, topics, codec, 0, false), new PartitionAudit.Listener() {
             @Override
@@ -46,8 +51,57 @@ class PartitionAuditTest {
 
             @Override
             public void fact(long offset, Fact decision) {}
-        }).run(true);
+        }).run(atRest);
         return found;
+    }
+
+    /** A running cluster: each time a topic is opened, a further tick has been written and decided. What an open topic shows does not grow. */
+    private final class RunningLog implements LogSource {
+        private final List<LogEntry> ticks = new ArrayList<>();
+        private final List<LogEntry> decisions = new ArrayList<>();
+        private int previousTick;
+        private int previousDecision;
+
+        private void goOn() {
+            int at = ticks.size();
+            Tick tick = new Tick(new Envelope(CLOCK, CLOCK, 0, at + 1, previousTick, 5 + at, null, null, null), 5 + at);
+            TimeAdvanced advanced = new TimeAdvanced(
+                    new Envelope(CLOCK, "controller/0", 0, at + 1, previousDecision, 5 + at, CLOCK + "@" + at, null, null), 5 + at, at + 1);
+            previousTick = RecordStamp.crc32cOfFramed(codec.encode(topics.events(), tick));
+            previousDecision = RecordStamp.crc32cOfFramed(codec.encode(topics.decisions(), advanced));
+            ticks.add(new LogEntry.Data(at, 0, CLOCK.getBytes(StandardCharsets.UTF_8), codec.encode(topics.events(), tick)));
+            decisions.add(new LogEntry.Data(at, 0, CLOCK.getBytes(StandardCharsets.UTF_8), codec.encode(topics.decisions(), advanced)));
+        }
+
+        @Override
+        public Stream open(String topic, int partition) {
+            goOn();
+            List<LogEntry> entries = List.copyOf(topic.equals(topics.events()) ? ticks : decisions);
+            return new MemoryLog().with(topic, entries).open(topic, partition);
+        }
+
+        @Override
+        public int partitions(String topic) {
+            return 1;
+        }
+
+        @Override
+        public Stream openAll(String topic) {
+            return open(topic, 0);
+        }
+
+        @Override
+        public boolean isLive() {
+            return true;
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    @Test
+    void aDecisionOfALaterMomentIsNoFinding() {
+        assertEquals(List.of(), audit(new RunningLog(), false));
     }
 
     @Test
