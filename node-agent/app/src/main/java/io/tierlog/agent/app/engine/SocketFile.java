@@ -12,14 +12,17 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.HexFormat;
 import java.util.Objects;
+import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The file of a Unix socket. It is bound in a directory that only this user may enter and takes its name when its mode is 0600, so that at no moment
  * other users can connect; what a dead process has left under that name is replaced, what a live one listens on is not.
  *
- * <p>For one thread. Trade-off: two processes that start at the same moment for the same path do not see each other, and the later one has it.
+ * <p>For one thread. Trade-offs: two processes that start at the same moment for the same path do not see each other, and the later one has it. A
+ * process that is killed between binding and naming leaves an empty directory {@code .engineNUMBER}.
  */
 final class SocketFile implements AutoCloseable {
     /** Longest path that Linux accepts, its closing zero not counted. */
@@ -40,7 +43,8 @@ final class SocketFile implements AutoCloseable {
         if (directory == null || !Files.isDirectory(directory)) {
             throw new IOException(path + ": there is no such directory");
         }
-        this.nest = directory.resolve(".engine" + ProcessHandle.current().pid());
+        // No process id: agents in containers that share the directory are all process 1.
+        this.nest = directory.resolve(".engine" + HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextInt()));
         if (longest() > MOST_PATH_BYTES) {
             throw new IOException(path + " is too long for a socket: " + longest() + " bytes with the name it is made under, at most "
                     + MOST_PATH_BYTES);
@@ -73,8 +77,6 @@ final class SocketFile implements AutoCloseable {
 
     /** Where the socket is to be bound, in a directory made for it. */
     UnixDomainSocketAddress bindAt() throws IOException {
-        Files.deleteIfExists(first());
-        Files.deleteIfExists(nest);
         Files.createDirectory(nest, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         return UnixDomainSocketAddress.of(first());
     }

@@ -22,6 +22,7 @@ import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -96,6 +97,25 @@ class EngineSocketTest {
     private List<String> left() throws IOException {
         try (var files = Files.list(directory)) {
             return files.map(file -> file.getFileName().toString()).toList();
+        }
+    }
+
+    /** Agents in containers have the same process id, and may share the directory of their sockets. */
+    @Test
+    void agentsWithTheSameProcessIdThatStartTogetherKeepTheirSockets() throws Exception {
+        try (SocketFile a = new SocketFile(directory.resolve("a"));
+                SocketFile b = new SocketFile(directory.resolve("b"));
+                ServerSocketChannel channelOfA = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+                ServerSocketChannel channelOfB = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+            channelOfA.bind(a.bindAt());
+            channelOfB.bind(b.bindAt());
+            a.publish();
+            b.publish();
+            for (String name : List.of("a", "b")) {
+                try (SocketChannel caller = SocketChannel.open(UnixDomainSocketAddress.of(directory.resolve(name)))) {
+                    assertTrue(caller.isConnected(), name);
+                }
+            }
         }
     }
 
