@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.cluster;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.tierlog.events.Codec;
+import io.tierlog.events.KafkaAccess;
+import io.tierlog.events.LogReader;
+import io.tierlog.events.Reading;
+import io.tierlog.events.Topics;
+import io.tierlog.ops.audit.ClusterLog;
+import io.tierlog.ops.audit.LogSource;
+import io.tierlog.ops.audit.Verifier;
+import io.tierlog.ops.audit.VerifyReport;
+import io.tierlog.ops.audit.rerun.Rerun;
+import io.tierlog.ops.audit.rerun.RerunReport;
+import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.event.Event;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
+
+/** What must hold of the log once the work is done: it is whole, at rest, and decided as this build decides. For one thread. */
+final class LogOracle {
+    private static final Duration REST = Duration.ofSeconds(90);
+    private static final int THREADS = 2;
+
+    private final KafkaAccess access;
+    private final Codec codec;
+
+    LogOracle(KafkaAccess access, Codec codec) {
+        this.access = access;
+        this.codec = codec;
+    }
+
+    /** Verifies while work goes on: nothing that is only unfinished may be reported. */
+    void verifyWhileRunning() throws InterruptedException {
+        VerifyReport report = verify(false);
+        assertTrue(report.holds(), () -> "audit verify on the running cluster: " + report.first() + ", in all " + report.findings());
+    }
+
+    /** Waits until the log is at rest and holds; a violation never goes away, so it is reported in the end. */
+    VerifyReport verifyAtRest() {
+        AtomicReference<VerifyReport> last = new AtomicReference<>();
+        boolean held = Until.within(REST, () -> {
+            try {
+                last.set(verify(true));
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+            return last.get().holds();
+        });
+        assertTrue(held, () -> "audit verify --at-rest: " + last.get().first() + ", in all " + last.get().findings());
+        return last.get();
+    }
+
+    private VerifyReport verify(boolean atRest) throws InterruptedException {
+        try (LogSource log = new ClusterLog(access)) {
+            return new Verifier(log, Topics.DEFAULT, codec, new Verifier.Options(THREADS, atRest, true, true)).verify();
+        }
+    }
+
+    /** The controllers that were killed and took over have decided what one that was never disturbed decides. */
+    void rerunIsTheSame() throws InterruptedException {
+        try (LogSource log = new ClusterLog(access)) {
+            RerunReport report = new Rerun(log, Topics.DEFAULT, codec, THREADS).run();
+            assertTrue(report.isSame(), () -> "audit rerun: " + report.differences() + " differences, first " + report.first());
+        }
+    }
+
+    /** Every event of every sender is on the log once, without a gap: what was acknowledged is not lost and not there twice. */
+    long everyEventIsThereOnce() {
+        Map<String, Long> last = new HashMap<>();
+        AtomicReference<Long> all = new AtomicReference<>(0L);
+        LogReader.Source<Event> source = new LogReader.Source<>(Topics.DEFAULT.events(), Event.class, LogReader.Isolation.COMMITTED);
+        try (LogReader<Event> reader = new LogReader<>(access, codec, source)) {
+            reader.readToEnd(entry -> {
+                if (entry.reading() instanceof Reading.Decoded<Event>(Event event)) {
+                    Envelope envelope = event.envelope();
+                    String sender = envelope.sender() + " about " + envelope.aggregate() + " in partition " + entry.partition();
+                    long expected = last.getOrDefault(sender, 0L) + 1;
+                    assertEquals(expected, envelope.sequence(), () -> sender + ", offset " + entry.offset());
+                    last.put(sender, expected);
+                }
+                all.set(all.get() + 1);
+            });
+        }
+        return all.get();
+    }
+}

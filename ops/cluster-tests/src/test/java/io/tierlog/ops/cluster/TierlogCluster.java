@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.cluster;
+
+import com.github.dockerjava.api.command.CreateContainerCmd;
+import com.github.dockerjava.api.model.Bind;
+import com.github.dockerjava.api.model.Volume;
+import com.google.protobuf.ByteString;
+import io.tierlog.agent.app.Layouts;
+import io.tierlog.events.Codec;
+import io.tierlog.events.KafkaAccess;
+import io.tierlog.events.TopicAdmin;
+import io.tierlog.events.Topics;
+import io.tierlog.events.registry.RegistryClient;
+import io.tierlog.events.registry.RegistryConfig;
+import io.tierlog.ops.engine.EngineNode;
+import io.tierlog.ops.engine.ProgressListener;
+import io.tierlog.ops.engine.Replay;
+import io.tierlog.ops.engine.ReplayConfig;
+import io.tierlog.ops.engine.RunReport;
+import io.tierlog.ops.engine.api.AgentAddress;
+import io.tierlog.ops.engine.api.Timeouts;
+import io.tierlog.ops.engine.workload.ConversationParameters;
+import io.tierlog.ops.engine.workload.ConversationWorkload;
+import io.tierlog.ops.engine.workload.Workload;
+import io.tierlog.ops.engine.workload.WorkloadProfile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.OptionalDouble;
+import java.util.stream.Stream;
+import org.testcontainers.containers.GenericContainer;
+import org.testcontainers.containers.Network;
+import org.testcontainers.utility.DockerImageName;
+
+/**
+ * Three brokers, a schema registry, two controllers, a directory and two agents, each in a container. The engine models run in this process: they
+ * share memory files and sockets with the agents through a directory that all of them see under the same path. For one thread.
+ */
+final class TierlogCluster implements AutoCloseable {
+    static final int PARTITIONS = 4;
+    static final List<String> NODES = List.of("a", "b");
+    private static final int BLOCK_BYTES = 4_096;
+    private static final int DEVICE_PAGES = 600;
+    private static final String READY = "\"event\":\"ready\"";
+    /** Engines wait longer than a log without a leader stands still. */
+    private static final Timeouts PATIENT = new Timeouts(30_000, 1_000, 30_000, 60_000, 60_000, 60_000, 60_000, 50, 1_000);
+
+    private final Path directory;
+    private final Network network = Network.newNetwork();
+    private final Brokers brokers;
+    private final Part registry;
+    private final List<Part> controllers = new ArrayList<>();
+    private final List<Part> agents = new ArrayList<>();
+    private final Part where;
+    private final List<Part> begun = new ArrayList<>();
+    private final String owner;
+    private Codec codec;
+    private int runs;
+
+    /** Starts everything, and makes the topics; {@code directory} is shared with the agents. */
+    TierlogCluster(Path directory) throws Exception {
+        this.directory = directory;
+        // What the agents make in the shared directory must be ours: their sockets open for their own user alone.
+        this.owner = Files.getAttribute(directory, "unix:uid") + ":" + Files.getAttribute(directory, "unix:gid");
+        this.brokers = new Brokers(network);
+        this.registry = new Part("registry", Images.registry(), network, "Listening on: http", container -> container.withExposedPorts(8080));
+        brokers.parts().forEach(this::begin);
+        begin(registry);
+        long start = System.nanoTime();
+        String image = Images.tierlog(directory);
+        System.out.printf(Locale.ROOT, "Tierlog's image is built after %.1f s%n", (System.nanoTime() - start) / 1e9);
+        for (int i = 1; i <= 2; i++) {
+            controllers.add(tierlog("controller-" + i, image, controller(i)));
+        }
+        this.where = tierlog("directory", image, directoryArguments());
+        for (String node : NODES) {
+            agents.add(tierlog("agent-" + node, image, agent(node)));
+        }
+        brokers.parts().forEach(Part::awaitReady);
+        try (TopicAdmin admin = new TopicAdmin(access())) {
+            admin.create(Topics.DEFAULT, PARTITIONS, Brokers.COUNT);
+        }
+        registry.awaitReady();
+        codec = new Codec(new RegistryClient(RegistryConfig.of("http://127.0.0.1:" + registry.port(8080) + "/apis/ccompat/v7")));
+        Stream.of(controllers, List.of(where), agents).flatMap(List::stream).forEach(this::begin);
+        Stream.of(controllers, List.of(where), agents).flatMap(List::stream).forEach(Part::awaitReady);
+    }
+
+    private void begin(Part part) {
+        begun.add(part);
+        part.begin();
+    }
+
+    private Part tierlog(String name, String image, List<String> arguments) {
+        List<String> all = new ArrayList<>(arguments);
+        all.addAll(List.of(
+                "--bootstrap-servers", brokers.insideServers(),
+                "--registry-url", "http://registry:8080/apis/ccompat/v7",
+                "--connect-timeout", "60",
+                "--format", "json"));
+        return new Part(name, DockerImageName.parse(image), network, READY, container -> settings(container, all));
+    }
+
+    private void settings(GenericContainer<?> container, List<String> arguments) {
+        container.withCommand(arguments.toArray(String[]::new))
+                .withImagePullPolicy(_ -> false)
+                .withCreateContainerCmdModifier(this::share);
+    }
+
+    /** By hand: withFileSystemBind first tries it with an image of its own, which would have to be pulled. */
+    private void share(CreateContainerCmd create) {
+        create.withUser(owner);
+        Objects.requireNonNull(create.getHostConfig()).withBinds(new Bind(directory.toString(), new Volume(directory.toString())));
+    }
+
+    private List<String> controller(int number) {
+        return List.of("controller", "--state-dir", directory.resolve("controller-" + number).toString(), "--api-listen", "none", "--no-directory");
+    }
+
+    private List<String> directoryArguments() {
+        return List.of("directory", "--state-dir", directory.resolve("directory").toString());
+    }
+
+    private List<String> agent(String node) {
+        return List.of(
+                "agent", "--node", node,
+                "--store", directory.resolve("store").toString(),
+                "--host", "2048blocks",
+                "--bytes-per-block", BLOCK_BYTES + "B",
+                "--block-tokens", String.valueOf(workload(1).blockTokens()),
+                "--registration-timeout", "60",
+                "--no-tcp",
+                "--engine-socket", socket(node).toString());
+    }
+
+    private Path socket(String node) {
+        return directory.resolve("engine-" + node);
+    }
+
+    private static Workload workload(int requests) {
+        return ConversationWorkload.of(ConversationParameters.defaults().withRequests(requests));
+    }
+
+    /** Replays {@code requests} over both nodes in about {@code seconds}; every block that is reused is compared with what was computed. */
+    RunReport run(int requests, int seconds) throws Exception {
+        Workload workload = workload(requests);
+        Path memory = Files.createDirectories(directory.resolve("memory-" + ++runs));
+        ByteString digest = ByteString.copyFrom(Layouts.layoutDigest(Layouts.opaque(BLOCK_BYTES, workload.blockTokens())).asByteBuffer());
+        List<EngineNode> nodes = NODES.stream().map(node -> new EngineNode(node, new AgentAddress.UnixSocket(socket(node)))).toList();
+        double speed = WorkloadProfile.of(workload).durationMs() / (seconds * 1_000.0);
+        ReplayConfig config = ReplayConfig.of(runName(runs), workload, nodes, new ReplayConfig.Device(memory, DEVICE_PAGES, BLOCK_BYTES, false),
+                        new ReplayConfig.Identity("model", digest))
+                .withPacing(new ReplayConfig.Pacing(4, OptionalDouble.of(speed), 20))
+                .withTimeouts(PATIENT);
+        return Replay.run(config, ProgressListener.none());
+    }
+
+    /** The name of a run, which begins the ids of its requests; the first run is 1. */
+    static String runName(int number) {
+        return "run" + number;
+    }
+
+    int runs() {
+        return runs;
+    }
+
+    KafkaAccess access() {
+        return brokers.access();
+    }
+
+    Codec codec() {
+        return codec;
+    }
+
+    Brokers brokers() {
+        return brokers;
+    }
+
+    Part controller() {
+        return controllers.getFirst();
+    }
+
+    Part agentOf(String node) {
+        return agents.get(NODES.indexOf(node));
+    }
+
+    List<Part> parts() {
+        return List.copyOf(begun);
+    }
+
+    /** Removes all containers and the network. */
+    @Override
+    public void close() {
+        begun.reversed().parallelStream().forEach(Part::close);
+        network.close();
+    }
+}
