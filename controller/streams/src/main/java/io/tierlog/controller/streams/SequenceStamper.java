@@ -24,6 +24,7 @@ final class SequenceStamper {
     /** Most aggregates whose count is kept: an instance writes about its nodes, and now and then about a migration. */
     private static final int KEPT = 4_096;
 
+    private final OrderedBytes rows;
     private final KeptRows<Chain, RecordStamp> counts;
 
     /** What is counted apart. */
@@ -54,6 +55,7 @@ final class SequenceStamper {
     record Stamped<T extends WireRecord>(T value, byte[] avro) {}
 
     SequenceStamper(OrderedBytes rows) {
+        this.rows = rows;
         counts = new KeptRows<>(new Counts(rows), KEPT, _ -> 1);
     }
 
@@ -100,6 +102,6 @@ final class SequenceStamper {
 
     /** Writes the counts that changed. */
     void flush() {
-        counts.flush();
+        rows.together(counts::flush);
     }
 }

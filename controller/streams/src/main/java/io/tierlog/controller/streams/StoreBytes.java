@@ -2,16 +2,21 @@
 package io.tierlog.controller.streams;
 
 import io.tierlog.controller.core.table.OrderedBytes;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.KeyValue;
 import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.KeyValueStore;
 import org.jspecify.annotations.Nullable;
 
-/** The core's ordered bytes on the one state store of a task. Only for the task's stream thread. Holds nothing itself. */
+/** The core's ordered bytes on the one state store of a task. Only for the task's stream thread. Holds nothing itself between calls. */
 final class StoreBytes implements OrderedBytes {
     private final KeyValueStore<Bytes, byte[]> store;
+
+    /** What is to be written in one go; null outside of {@link #together}. */
+    private @Nullable List<KeyValue<Bytes, byte[]>> batch;
 
     StoreBytes(KeyValueStore<Bytes, byte[]> store) {
         this.store = store;
@@ -24,13 +29,36 @@ final class StoreBytes implements OrderedBytes {
 
     @Override
     public void put(byte[] key, byte[] value) {
-        store.put(Bytes.wrap(key), value);
+        write(key, value);
     }
 
     @Override
     public void delete(byte[] key) {
         // Not store.delete, which reads the old value first.
-        store.put(Bytes.wrap(key), null);
+        write(key, null);
+    }
+
+    private void write(byte[] key, byte @Nullable [] value) {
+        if (batch == null) {
+            store.put(Bytes.wrap(key), value);
+        } else {
+            batch.add(new KeyValue<>(Bytes.wrap(key), value));
+        }
+    }
+
+    /** One call of RocksDB for all rows takes half the time that one for each row takes. */
+    @Override
+    public void together(Runnable writes) {
+        List<KeyValue<Bytes, byte[]>> all = new ArrayList<>();
+        batch = all;
+        try {
+            writes.run();
+        } finally {
+            batch = null;
+        }
+        if (!all.isEmpty()) {
+            store.putAll(all);
+        }
     }
 
     @Override

@@ -33,6 +33,11 @@ public final class BytesTables implements Tables {
     }
 
     @Override
+    public void together(Runnable writes) {
+        store.together(writes);
+    }
+
+    @Override
     public <K extends RowKey<K>, V extends WireRecord> Scan<K, V> range(Table<K, V> table, K fromInclusive, @Nullable K toExclusive) {
         byte[] from = table.encodeKey(writer, fromInclusive);
         byte[] to = toExclusive == null

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core.table;
 
+import java.util.AbstractMap.SimpleImmutableEntry;
+import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -61,6 +65,13 @@ public final class KeptRows<K, V> {
 
         Slot(@Nullable K key) {
             this.key = key;
+        }
+
+        K key() {
+            if (key == null) {
+                throw new IllegalStateException("The ring itself is not a row");
+            }
+            return key;
         }
 
         boolean isChanged() {
@@ -128,6 +139,18 @@ public final class KeptRows<K, V> {
         return unwritten;
     }
 
+    /** The rows among them whose key passes, in no particular order; null for a removed row. */
+    public List<Map.Entry<K, @Nullable V>> changed(Predicate<? super K> keys) {
+        List<Map.Entry<K, @Nullable V>> found = new ArrayList<>();
+        for (Slot<K, V> slot = changed.after; slot != changed; slot = slot.after) {
+            K key = slot.key();
+            if (keys.test(key)) {
+                found.add(new SimpleImmutableEntry<>(key, slot.row));
+            }
+        }
+        return found;
+    }
+
     /** Writes rows that did not change since before {@code round}, at most {@code most} of them; returns how many. */
     public int writeUnchanged(long round, int most) {
         int written = 0;
@@ -162,11 +185,7 @@ public final class KeptRows<K, V> {
     }
 
     private void write(Slot<K, V> slot) {
-        K key = slot.key;
-        if (key == null) {
-            throw new IllegalStateException("The ring itself is not a row");
-        }
-        store.write(key, slot.row);
+        store.write(slot.key(), slot.row);
         slot.unlink();
         unwritten--;
     }

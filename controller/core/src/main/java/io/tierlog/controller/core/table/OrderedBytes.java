@@ -18,6 +18,11 @@ public interface OrderedBytes {
     /** Removes the value of {@code key}; a missing key is not an error. */
     void delete(byte[] key);
 
+    /** Runs {@code writes}, which only puts and deletes, each key at most once: a store may do all of it in one go. */
+    default void together(Runnable writes) {
+        writes.run();
+    }
+
     /** The entries from {@code fromInclusive} to before {@code toExclusive}, ascending. */
     Cursor range(byte[] fromInclusive, byte[] toExclusive);
 

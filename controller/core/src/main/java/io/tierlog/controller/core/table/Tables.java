@@ -27,6 +27,11 @@ public interface Tables {
      */
     <K extends RowKey<K>, V extends WireRecord> Scan<K, V> range(Table<K, V> table, K fromInclusive, @Nullable K toExclusive);
 
+    /** Runs {@code writes}, which only puts and deletes, each key at most once: a store may do all of it in one go. */
+    default void together(Runnable writes) {
+        writes.run();
+    }
+
     /** Called after each input. Implementations that keep rows meet their bounds then. */
     default void inputDone() {}
 }

@@ -2,14 +2,17 @@
 package io.tierlog.controller.core.table;
 
 import io.tierlog.schemas.WireRecord;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Tables that keep rows decoded between inputs and write them behind to other tables.
  *
  * <p>The tables beneath are complete only after {@link #flush}, which the shell calls before it commits; {@link #writeBehind}, called every few
- * milliseconds, writes the rows that rest, so that a commit has little left to write. A range over a table first writes the changed rows of that
- * table. Tables that are queues pass through. After an aborted transaction these tables must be dropped: they hold what was never committed.
+ * milliseconds, writes the rows that rest, so that a commit has little left to write. A range over a table shows its changed rows among the stored
+ * ones. Tables that are queues pass through. After an aborted transaction these tables must be dropped: they hold what was never committed.
  *
  * <p>Confined to one thread. Trade-off: heap, at most {@value #KEPT} rows or blocks in rows for each table, and what one input brings on top.
  */
@@ -82,27 +85,30 @@ public final class WriteBehindTables implements Tables {
     @Override
     public <K extends RowKey<K>, V extends WireRecord> Scan<K, V> range(Table<K, V> table, K fromInclusive, @Nullable K toExclusive) {
         KeptRows<K, V> rows = rows(table);
-        if (rows != null) {
-            rows.flush();
+        Scan<K, V> stored = beneath.range(table, fromInclusive, toExclusive);
+        if (rows == null || rows.unwritten() == 0) {
+            return stored;
         }
-        return beneath.range(table, fromInclusive, toExclusive);
+        List<Map.Entry<K, @Nullable V>> changed = rows.changed(key -> key.aggregate().equals(fromInclusive.aggregate())
+                && key.order(fromInclusive) >= 0 && (toExclusive == null || key.order(toExclusive) < 0));
+        return changed.isEmpty() ? stored : new ChangedRange<>(stored, changed);
     }
 
     @Override
     public void inputDone() {
-        for (KeptRows<?, ?> rows : kept) {
-            if (rows != null) {
-                rows.trim();
-            }
-        }
+        each(KeptRows::trim);
         beneath.inputDone();
     }
 
     /** Writes all that is kept back: the tables beneath are complete. */
     public void flush() {
+        beneath.together(() -> each(KeptRows::flush));
+    }
+
+    private void each(Consumer<KeptRows<?, ?>> action) {
         for (KeptRows<?, ?> rows : kept) {
             if (rows != null) {
-                rows.flush();
+                action.accept(rows);
             }
         }
     }
@@ -123,7 +129,11 @@ public final class WriteBehindTables implements Tables {
      */
     public void writeBehind(int least) {
         round++;
-        int left = Math.max(least, unwritten() / PART);
+        beneath.together(() -> writeUnchanged(Math.max(least, unwritten() / PART)));
+    }
+
+    private void writeUnchanged(int most) {
+        int left = most;
         for (KeptRows<?, ?> rows : kept) {
             if (rows != null && left > 0) {
                 left -= rows.writeUnchanged(round - REST, left);

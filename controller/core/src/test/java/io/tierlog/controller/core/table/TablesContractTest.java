@@ -111,6 +111,61 @@ class TablesContractTest {
         assertEquals(List.of("node/a:y2"), ids(t, key("node/a", ""), null));
     }
 
+    /** Ranges of any bounds between random changes, of which some are written to the store and some are not. */
+    @ParameterizedTest
+    @MethodSource("tables")
+    void rangesShowStoredAndChangedRowsInOrder(Supplier<Tables> make) {
+        for (int seed = 0; seed < 20; seed++) {
+            Random random = new Random(seed);
+            Tables t = make.get();
+            TreeMap<String, Integer> expected = new TreeMap<>();
+            for (int step = 1; step < 300; step++) {
+                String aggregate = "node/" + random.nextInt(2);
+                String id = String.valueOf((char) ('a' + random.nextInt(12)));
+                switch (random.nextInt(6)) {
+                    case 0, 1 -> {
+                        t.put(Rows.REQUESTS, key(aggregate, id), row(step));
+                        expected.put(aggregate + ":" + id, step);
+                    }
+                    case 2 -> {
+                        t.delete(Rows.REQUESTS, key(aggregate, id));
+                        expected.remove(aggregate + ":" + id);
+                    }
+                    case 3 -> t.inputDone();
+                    case 4 -> writeSome(t, random);
+                    default -> {
+                        String to = random.nextBoolean() ? null : String.valueOf((char) ('a' + random.nextInt(12)));
+                        String end = aggregate + ":" + (to == null ? "zz" : to);
+                        List<String> found = new ArrayList<>();
+                        expected.subMap(aggregate + ":" + id, end.compareTo(aggregate + ":" + id) < 0 ? aggregate + ":" + id : end)
+                                .forEach((key, attempt) -> found.add(key + attempt));
+                        assertEquals(found, ids(t, key(aggregate, id), to == null ? null : key(aggregate, to)), "seed " + seed + ", step " + step);
+                    }
+                }
+            }
+        }
+    }
+
+    private static void writeSome(Tables t, Random random) {
+        if (t instanceof WriteBehindTables kept) {
+            if (random.nextInt(8) == 0) {
+                kept.flush();
+            } else {
+                kept.writeBehind(1);
+            }
+        }
+    }
+
+    /** A range writes nothing, so rows that change again soon are not written before they rest. */
+    @Test
+    void rangesWriteNothing() {
+        HeapBytes store = new HeapBytes();
+        WriteBehindTables t = new WriteBehindTables(new BytesTables(store), 100);
+        t.put(Rows.REQUESTS, key("node/a", "r"), row(1));
+        assertEquals(List.of("node/a:r1"), ids(t, key("node/a", ""), null));
+        assertEquals(List.of(0, 1), List.of(store.puts, t.unwritten()));
+    }
+
     /** The order of keys on the heap is that of their bytes; texts with 0, 1, letters, umlauts and characters of two halves. */
     @ParameterizedTest
     @MethodSource("tables")
