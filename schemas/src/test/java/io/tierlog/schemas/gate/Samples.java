@@ -64,12 +64,34 @@ final class Samples {
                     ? new TreeMap<>(Map.of("a", present(schema.getValueType(), name), "b", present(schema.getValueType(), name)))
                     : Map.of();
             case RECORD -> {
+                if (schema.getProp("runOf") != null) {
+                    yield run(schema, n);
+                }
                 GenericData.Record record = new GenericData.Record(schema);
                 schema.getFields().forEach(field -> record.put(field.pos(), value(field.schema(), field.name())));
                 yield record;
             }
             case FIXED -> throw new IllegalArgumentException(schema.getFullName() + " is a fixed, which the generator refuses");
         };
+    }
+
+    /** Two blocks, whose numbers and keys fit together as any two of a run do; every other run goes down. */
+    private GenericData.Record run(Schema schema, int n) {
+        GenericData.Record record = new GenericData.Record(schema);
+        for (Schema.Field field : schema.getFields()) {
+            record.put(field.pos(), switch (field.name()) {
+                case "blocks" -> run(field.schema(), n);
+                case "index" -> n;
+                case "down" -> n % 2 == 0;
+                case "keyBytes" -> key(n).length;
+                case "keys" -> ByteBuffer.allocate(2 * key(n).length).put(key(++place)).put(key(++place)).flip();
+                case "crc32c" -> ByteBuffer.allocate(2 * Integer.BYTES).putInt(n).putInt(-n).flip();
+                case "pages" -> List.of(n, -n);
+                case "generations" -> List.of((long) n, 1L << 40);
+                default -> value(field.schema(), field.name());
+            });
+        }
+        return record;
     }
 
     private Object present(Schema schema, String name) {

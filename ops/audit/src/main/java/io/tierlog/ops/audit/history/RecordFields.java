@@ -2,7 +2,9 @@
 package io.tierlog.ops.audit.history;
 
 import io.tierlog.events.Codec;
+import io.tierlog.schemas.Runs;
 import io.tierlog.schemas.WireRecord;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -17,9 +19,14 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.avro.Schema;
+import org.apache.avro.generic.GenericArray;
 import org.apache.avro.generic.GenericDatumReader;
+import org.apache.avro.generic.GenericDatumWriter;
 import org.apache.avro.generic.GenericRecord;
+import org.apache.avro.io.BinaryDecoder;
+import org.apache.avro.io.BinaryEncoder;
 import org.apache.avro.io.DecoderFactory;
+import org.apache.avro.io.EncoderFactory;
 import org.jspecify.annotations.Nullable;
 
 /** A record by its schema: does it name a subject, and its fields as text. Static and without state. Trade-off: it encodes and decodes the record. */
@@ -35,14 +42,43 @@ public final class RecordFields {
 
     private RecordFields() {}
 
-    /** The record with its fields by name. */
+    /** The record with its fields by name; a list of runs of blocks is one of blocks. */
     public static GenericRecord of(WireRecord record) {
         try {
-            return new GenericDatumReader<GenericRecord>(record.schema())
+            GenericRecord read = new GenericDatumReader<GenericRecord>(record.schema())
                     .read(null, DecoderFactory.get().binaryDecoder(Codec.avro(record), null));
+            unpack(read);
+            return read;
         } catch (IOException e) {
             throw new IllegalStateException("bytes in memory cannot fail to be read", e);
         }
+    }
+
+    private static void unpack(GenericRecord record) throws IOException {
+        for (Schema.Field field : record.getSchema().getFields()) {
+            Object value = record.get(field.pos());
+            if (value instanceof GenericRecord inner) {
+                unpack(inner);
+            } else if (value instanceof GenericArray<?> list && list.getSchema().getElementType().getProp("runOf") != null) {
+                record.put(field.pos(), unpacked(list));
+            } else if (value instanceof Collection<?> list) {
+                for (Object element : list) {
+                    if (element instanceof GenericRecord inner) {
+                        unpack(inner);
+                    }
+                }
+            }
+        }
+    }
+
+    /** The elements that {@code runs}, an array in Avro's generic form, stand for. */
+    private static List<GenericRecord> unpacked(GenericArray<?> runs) throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        BinaryEncoder out = EncoderFactory.get().binaryEncoder(bytes, null);
+        new GenericDatumWriter<Object>(runs.getSchema()).write(runs, out);
+        out.flush();
+        BinaryDecoder in = DecoderFactory.get().binaryDecoder(bytes.toByteArray(), null);
+        return Runs.read(runs.getSchema().getElementType(), in).stream().map(RecordFields::of).toList();
     }
 
     /** The records inside that describe the block, down from {@code record}: a Block, or what holds one; empty when it does not name the block. */
