@@ -23,6 +23,7 @@ import io.tierlog.agent.app.peer.PeerServer;
 import io.tierlog.agent.app.status.StatusPage;
 import io.tierlog.agent.app.store.DirectoryStore;
 import io.tierlog.agent.app.store.StoreWorkers;
+import io.tierlog.agent.app.trace.RequestTraces;
 import io.tierlog.agent.core.AgentCore;
 import io.tierlog.agent.core.api.AgentInput;
 import io.tierlog.agent.core.api.AgentInput.Registered;
@@ -50,6 +51,7 @@ import io.tierlog.schemas.TierUsage;
 import io.tierlog.schemas.event.AgentRegistering;
 import io.tierlog.schemas.event.AgentStopping;
 import io.tierlog.schemas.event.Event;
+import io.tierlog.traces.SpanExport;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -90,6 +92,8 @@ public final class AgentApp implements AutoCloseable {
     private final Optional<StatusPage> page;
     /** Where the ports answer: the loop, past the page that measures them. */
     private final Consumer<AgentInput> posts;
+    private final Optional<SpanExport> spans;
+    private final RequestTraces traces;
     private final DirectoryStore store;
     private final Optional<BlockFile> disk;
     private final Optional<LastProcess> last;
@@ -134,6 +138,9 @@ public final class AgentApp implements AutoCloseable {
         boolean started = false;
         try {
             log = openLog();
+            spans = config.traces().map(collector -> closers.add(
+                    "spans", new SpanExport(collector, "tierlog-agent", config.node(), SpanExport.Limits.DEFAULTS)));
+            traces = spans.map(export -> new RequestTraces(export.tracer(), config.node(), SpanExport.epochNs())).orElseGet(RequestTraces::new);
             HostPool host = closers.add("host pool", HostPool.allocate(config.poolPages(), config.memory().blockBytes(), config.tuning().host()));
             store = openStore();
             disk = config.disk().map(tier -> closers.add("disk tier", DiskStart.open(tier, config.memory().blockBytes())));
@@ -157,7 +164,7 @@ public final class AgentApp implements AutoCloseable {
             peerFinder = config.peers().flatMap(this::peerFinder);
             peerClient = config.peers().map(settings -> closers.add(
                     "peer reads", new PeerClient(config.node(), host, settings.token(), settings.limits(), posts)));
-            Ports ports = new Ports(streams, workers, diskWorkers, engines.replies(), sink, peerPorts());
+            Ports ports = traces.around(new Ports(streams, workers, diskWorkers, engines.replies(), sink, peerPorts()));
             AgentCore core = new AgentCore(config.tuning().core(), registration(), page.map(each -> each.measured(ports)).orElse(ports));
             status = core.status();
             loop.start(new Driver(core));
@@ -259,6 +266,7 @@ public final class AgentApp implements AutoCloseable {
 
         @Override
         public void on(AgentInput input, long nowMs) {
+            traces.before(input);
             core.on(input, nowMs);
         }
 
@@ -318,6 +326,16 @@ public final class AgentApp implements AutoCloseable {
     /** How its questions to the directory have ended; empty when it asks none. */
     public Optional<DirectoryPeers.Lookups> lookups() {
         return peerFinder.map(DirectoryPeers::lookups);
+    }
+
+    /** What has become of spans; all 0 when traces are off. */
+    public SpanExport.Counts spans() {
+        return spans.map(SpanExport::counts).orElse(SpanExport.Counts.NONE);
+    }
+
+    /** Trace contexts of engines that were malformed, and so ignored, count. */
+    public long malformedTraces() {
+        return engines.malformedTraces();
     }
 
     /** What is on its way from other nodes, and has come from them, in bytes. */

@@ -26,6 +26,8 @@ import io.tierlog.events.registry.RegistryConfig;
 import io.tierlog.events.registry.RegistryLimits;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Layout;
+import io.tierlog.traces.TraceOptions;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -409,6 +411,11 @@ public final class AgentConfig {
     /** Where metrics and health are served; empty for nowhere. */
     public Optional<Endpoint> status() {
         return options.optional(AgentOptions.STATUS_LISTEN).map(Endpoint::parse);
+    }
+
+    /** Where spans go; empty when traces are off. */
+    public Optional<URI> traces() {
+        return TraceOptions.endpoint(options);
     }
 
     /** Pages of the host pool: those of the HOST tier, and behind them the agent's own. */

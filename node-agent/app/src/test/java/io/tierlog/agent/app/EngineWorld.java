@@ -18,6 +18,7 @@ import io.tierlog.agent.app.memory.HostPool;
 import io.tierlog.agent.app.store.MemoryStore;
 import io.tierlog.agent.app.store.ObjectName;
 import io.tierlog.agent.app.store.StoreWorkers;
+import io.tierlog.agent.app.trace.RequestTraces;
 import io.tierlog.agent.core.AgentCore;
 import io.tierlog.agent.core.api.AgentInput;
 import io.tierlog.agent.core.api.AgentInput.Registration;
@@ -76,12 +77,18 @@ final class EngineWorld implements AutoCloseable {
     private final StoreWorkers workers;
     private final AgentLoop loop;
     private final AgentCore core;
+    private final RequestTraces traces;
     private volatile AgentStatus status;
     private volatile @Nullable Throwable failure;
     private int commands;
 
     EngineWorld(Path directory, EngineApiLimits limits, DeviceMemory device) throws IOException, DeviceFault {
+        this(directory, limits, device, new RequestTraces());
+    }
+
+    private EngineWorld(Path directory, EngineApiLimits limits, DeviceMemory device, RequestTraces traces) throws IOException, DeviceFault {
         this.device = device;
+        this.traces = traces;
         file = Files.write(directory.resolve("device"), new byte[PAGES * BLOCK]);
         loop = new AgentLoop("engine-world", 100, 100, () -> System.nanoTime() / 1_000_000, e -> failure = e);
         streams = DeviceStreams.start("engine-world", device, host, DeviceStreams.Limits.DEFAULTS, loop::post);
@@ -92,7 +99,7 @@ final class EngineWorld implements AutoCloseable {
         core = new AgentCore(
                 AgentLimits.defaults().withPrefetchWaitMs(20_000), // the test is the controller, and may be slow
                 new Registration("a", layouts, Layouts.layoutDigest(layouts), BLOCK, HOST_PAGES, 0),
-                new Ports(streams, workers, new NoDisk(), server.replies(), new Sink()));
+                traces.around(new Ports(streams, workers, new NoDisk(), server.replies(), new Sink())));
         status = core.status();
         loop.start(new Driver());
         server.start();
@@ -108,7 +115,15 @@ final class EngineWorld implements AutoCloseable {
     }
 
     static EngineWorld registered(Path directory, EngineApiLimits limits, DeviceMemory device) throws Exception {
-        EngineWorld world = new EngineWorld(directory, limits, device);
+        return registered(new EngineWorld(directory, limits, device));
+    }
+
+    /** On the log, with traces. */
+    static EngineWorld traced(Path directory, RequestTraces traces) throws Exception {
+        return registered(new EngineWorld(directory, EngineApiLimits.DEFAULTS, new EmulatedDevice("engine", EmulatedDevice.Limits.DEFAULTS), traces));
+    }
+
+    private static EngineWorld registered(EngineWorld world) throws Exception {
         world.loop.put(new AgentInput.Registered(1, 0, ScriptedController.POLICY));
         Eventually.await("registration", () -> world.status.onTheLog());
         return world;
@@ -130,6 +145,7 @@ final class EngineWorld implements AutoCloseable {
     private final class Driver implements AgentLoop.Machine {
         @Override
         public void on(AgentInput input, long nowMs) {
+            traces.before(input);
             core.on(input, nowMs);
             core.check();
         }
@@ -240,21 +256,30 @@ final class EngineWorld implements AutoCloseable {
         assertHeld(new Held(HOST_PAGES - blocks, 0, 0, 0));
     }
 
-    private void fetch(TestEngine engine, String session, int blocks) {
+    /** The store has the first blocks of the prompt. */
+    void store(int blocks) {
         for (int i = 0; i < blocks; i++) {
             byte[] bytes = content(i);
             ObjectName name = new ObjectName(ObjectName.digest(AgentAppTest.NAMESPACE), ScriptedController.key(i));
             store.write(name, ByteBuffer.wrap(bytes), Checksums.crc32c(bytes, 0, bytes.length));
         }
+    }
+
+    private void fetch(TestEngine engine, String session, int blocks) {
+        store(blocks);
         SubmitRequest request = EngineMessages.submit(session, "warm", blocks);
         assertTrue(engine.calls().submit(request).hasWaiting());
-        CommandHeader header = header();
-        command(new PrefetchBlocks(
-                ScriptedController.envelope("a", 1), header, "fetch", "lease-fetch", 10_000, "warm", 1, AgentAppTest.NAMESPACE,
-                ScriptedController.key(0), IntStream.range(0, blocks).mapToObj(ScriptedController::block).toList(),
-                Collections.nCopies(blocks, Tier.STORE), List.of(), null));
+        prefetch(ScriptedController.envelope("a", 1), "warm", blocks);
         await(PrefetchDone.class);
         assertEquals(blocks, engine.notice().getReady().getOffer().getSourcesCount());
+    }
+
+    /** Commands a fetch of the first blocks of the prompt from the store, as the operation "fetch". */
+    void prefetch(Envelope envelope, String request, int blocks) {
+        command(new PrefetchBlocks(
+                envelope, header(), "fetch", "lease-fetch", 10_000, request, 1, AgentAppTest.NAMESPACE,
+                ScriptedController.key(0), IntStream.range(0, blocks).mapToObj(ScriptedController::block).toList(),
+                Collections.nCopies(blocks, Tier.STORE), List.of(), null));
     }
 
     /** Submits a request whose prompt is on the host already. */

@@ -37,6 +37,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Checks every argument of every call and makes the core's inputs of them, so that bad input ends at the API. Without state; safe for use
@@ -84,7 +85,7 @@ final class EngineArguments {
         }
     }
 
-    Submitted submit(long call, SubmitRequest request, int devicePages) throws BadArgumentException {
+    Submitted submit(long call, SubmitRequest request, int devicePages, @Nullable String traceContext) throws BadArgumentException {
         least("prompt_tokens", request.getPromptTokens(), 1);
         least("block_tokens", request.getBlockTokens(), 1);
         count("keys", request.getKeysCount());
@@ -107,7 +108,8 @@ final class EngineArguments {
                 request.getDeviceBlocks(),
                 request.getDevicePagesCount() == 0 ? List.of() : run(request.getDevicePagesList(), devicePages),
                 request.getKeepsPages(),
-                request.getReuseEligible());
+                request.getReuseEligible(),
+                traceContext);
     }
 
     LoadCalled load(long call, LoadRequest request, int devicePages) throws BadArgumentException {

@@ -317,7 +317,7 @@ final class EngineGrpcService extends EngineServiceGrpc.EngineServiceImplBase {
 
     @Override
     public void submit(SubmitRequest request, StreamObserver<SubmitReply> observer) {
-        unary(observer, request.getSession(), (call, session) -> arguments.submit(call, request, session.devicePages()),
+        unary(observer, request.getSession(), (call, session) -> arguments.submit(call, request, session.devicePages(), TraceHeaders.current()),
                 EngineGrpcService::submitReply);
     }
 

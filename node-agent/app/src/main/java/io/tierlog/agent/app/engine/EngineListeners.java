@@ -35,6 +35,7 @@ final class EngineListeners {
     private final EngineAddress address;
     private final ServerServiceDefinition service;
     private final int messageBytes;
+    private final TraceHeaders traces = new TraceHeaders();
     private Optional<SocketFile> file = Optional.empty();
     private @Nullable Server tcp;
 
@@ -84,6 +85,7 @@ final class EngineListeners {
                 .permitKeepAliveTime(1, TimeUnit.SECONDS)
                 .permitKeepAliveWithoutCalls(true)
                 .addStreamTracerFactory(new SessionEnds())
+                .intercept(traces)
                 .addService(service)
                 .build();
         servers.add(server);
@@ -94,6 +96,11 @@ final class EngineListeners {
     /** The TCP port; -1 when there is none, or before the start. */
     int port() {
         return tcp == null ? -1 : tcp.getPort();
+    }
+
+    /** Trace contexts of calls that were malformed, count. */
+    long malformedTraces() {
+        return traces.malformed();
     }
 
     /** Takes no new connections and calls. */

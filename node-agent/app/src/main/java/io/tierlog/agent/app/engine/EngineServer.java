@@ -108,6 +108,11 @@ public final class EngineServer implements AutoCloseable {
         return sessions.size();
     }
 
+    /** Trace contexts of Submit calls that were malformed, and so ignored, count. */
+    public long malformedTraces() {
+        return listeners.malformedTraces();
+    }
+
     /** What the core answers through. */
     public EngineReplies replies() {
         return replies;

@@ -75,7 +75,7 @@ public final class StatusPage implements AutoCloseable {
     public Ports measured(Ports ports) {
         return new Ports(transfers.measured(ports.device()), transfers.measured(ports.store()), transfers.measured(ports.disk()), ports.engines(),
                 ports.events(),
-                ports.peers().map(peers -> new PeerPorts(peers.finder(), transfers.measured(peers.transfers()), peers.replies())));
+                ports.peers().map(peers -> new PeerPorts(peers.finder(), transfers.measured(peers.transfers()), peers.replies())), ports.watch());
     }
 
     /** Measures the transfers that end, on their way to {@code loop}. */

@@ -13,6 +13,7 @@ import io.tierlog.schemas.RequestReason;
 import io.tierlog.schemas.command.Command;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Everything that can happen to an agent core. {@code nowMs} comes with every call to it, from a monotonic clock. */
 public sealed interface AgentInput {
@@ -48,6 +49,7 @@ public sealed interface AgentInput {
      *
      * @param onDevice the leading {@code deviceBlocks} in their pages; empty when the engine does not name them
      * @param keepsPages whether the engine keeps those pages, and loaded ones, until the agent releases them; without it only sealed pages are saved
+     * @param traceContext what the envelopes of its events carry; null without a trace. The core does not look at it
      */
     record Submitted(
             long call,
@@ -59,8 +61,24 @@ public sealed interface AgentInput {
             int deviceBlocks,
             List<DeviceBlock> onDevice,
             boolean keepsPages,
-            boolean reuseEligible)
-            implements AgentInput {}
+            boolean reuseEligible,
+            @Nullable String traceContext)
+            implements AgentInput {
+        /** Of a request without a trace. */
+        public Submitted(
+                long call,
+                Attempt attempt,
+                String namespace,
+                List<Bytes> keys,
+                int promptTokens,
+                int blockTokens,
+                int deviceBlocks,
+                List<DeviceBlock> onDevice,
+                boolean keepsPages,
+                boolean reuseEligible) {
+            this(call, attempt, namespace, keys, promptTokens, blockTokens, deviceBlocks, onDevice, keepsPages, reuseEligible, null);
+        }
+    }
 
     /** A block in a device page, as the engine names it. */
     record DeviceBlock(int index, Bytes key, int page, long generation) {}

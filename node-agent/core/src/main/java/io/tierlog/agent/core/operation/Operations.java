@@ -298,6 +298,7 @@ public final class Operations implements Component {
                     if (begun.stream != TransferPort.DEVICE) { // whose bytes cannot be left behind: see Doubtful
                         unitEnds.set(unit, context.nowMs() + context.limits().times().unitMs());
                     }
+                    context.ports().watch().begun(session.operation, unit, batch.size());
                     session.send(unit, batch);
                 }
             }
