@@ -22,6 +22,8 @@ import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.directory.Published;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.Message;
+import io.tierlog.traces.SpanExport;
+import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -58,6 +60,7 @@ public final class ControllerApp implements AutoCloseable {
     private final CompletableFuture<Optional<Throwable>> ended = new CompletableFuture<>();
     private final CountDownLatch running = new CountDownLatch(1);
     private final AtomicBoolean closed = new AtomicBoolean();
+    private volatile Optional<SpanExport> spans = Optional.empty();
     private int httpPort;
     private int apiPort = -1;
     private int grpcPort = -1;
@@ -163,7 +166,8 @@ public final class ControllerApp implements AutoCloseable {
                 new Sampler.Shared(config.streams().sampleTicks(), config.streams().sampleRows(), metrics, health),
                 metrics,
                 owner,
-                Duration.ofMillis(config.tickMs()));
+                Duration.ofMillis(config.tickMs()),
+                config.traces().map(collector -> spans(collector, instance)).orElse(null));
         startApi(codec, partitions);
         run(parts, instance);
         Relay relay = closing(new Relay(config, instance, metrics));
@@ -175,6 +179,18 @@ public final class ControllerApp implements AutoCloseable {
         LogWatch watch = closing(new LogWatch(config.kafka(), config.topics(), owner, health, space, this::stops));
         watch.start();
         shown.parts().add("brokers", watch::state);
+    }
+
+    /** Closed after the stream threads, which end spans. */
+    private DecisionSpans spans(URI collector, String instance) {
+        SpanExport export = closing(new SpanExport(collector, "tierlog-controller", instance, SpanExport.Limits.DEFAULTS));
+        spans = Optional.of(export);
+        return new DecisionSpans(export.tracer(), SpanExport.epochNs(), config.topics().events(), config.topics().decisions());
+    }
+
+    /** What has become of spans; all 0 when traces are off. */
+    public SpanExport.Counts spans() {
+        return spans.map(SpanExport::counts).orElse(SpanExport.Counts.NONE);
     }
 
     private PlainProducer plainProducer(String what, String topic) {
@@ -209,7 +225,8 @@ public final class ControllerApp implements AutoCloseable {
             DamagedState damagedState = new DamagedState(config.stateDir(), this::damaged);
             Topology topology =
                     ControllerTopology.build(config.topics(), parts, config.streams().recordCacheBytes() > 0, damagedState);
-            streams = new KafkaStreams(topology, StreamsSettings.of(config, instance));
+            streams = new KafkaStreams(topology, parts.spans() == null
+                    ? StreamsSettings.of(config, instance) : StreamsSettings.of(config, instance, parts.spans()));
         } catch (StreamsException e) {
             throw new ControllerException.StateDirUnusable(config.stateDir(), e);
         }

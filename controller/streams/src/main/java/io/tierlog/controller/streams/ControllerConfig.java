@@ -5,6 +5,7 @@ import io.tierlog.controller.streams.api.ApiConfig;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Topics;
 import io.tierlog.events.registry.RegistryConfig;
+import java.net.URI;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.Set;
@@ -25,6 +26,7 @@ import java.util.Set;
  * @param commands how commands leave
  * @param tickMs distance between two ticks of a partition, in milliseconds
  * @param skipInputs records that an operator wants skipped, each with a decision on record
+ * @param traces where spans go; empty when traces are off
  */
 public record ControllerConfig(
         KafkaAccess kafka,
@@ -38,7 +40,8 @@ public record ControllerConfig(
         StreamsTuning streams,
         CommandDelivery commands,
         int tickMs,
-        Set<InputPosition> skipInputs) {
+        Set<InputPosition> skipInputs,
+        Optional<URI> traces) {
     private static final int MAX_SKIPS = 1_000;
 
     /** Where to listen; port 0 takes any free one. */
@@ -83,7 +86,8 @@ public record ControllerConfig(
                 StreamsTuning.DEFAULTS,
                 CommandDelivery.DIRECT,
                 1_000,
-                Set.of());
+                Set.of(),
+                Optional.empty());
     }
 
     /** A builder that begins with these settings. */
@@ -105,6 +109,7 @@ public record ControllerConfig(
         private CommandDelivery commands;
         private int tickMs;
         private Set<InputPosition> skipInputs;
+        private Optional<URI> traces;
 
         private Builder(ControllerConfig from) {
             kafka = from.kafka;
@@ -119,6 +124,7 @@ public record ControllerConfig(
             commands = from.commands;
             tickMs = from.tickMs;
             skipInputs = from.skipInputs;
+            traces = from.traces;
         }
 
         /** The cluster. */
@@ -193,6 +199,12 @@ public record ControllerConfig(
             return this;
         }
 
+        /** Send spans to this URL. */
+        public Builder traces(URI value) {
+            traces = Optional.of(value);
+            return this;
+        }
+
         /** The settings, checked. */
         public ControllerConfig build() {
             return new ControllerConfig(
@@ -207,7 +219,8 @@ public record ControllerConfig(
                     streams,
                     commands,
                     tickMs,
-                    skipInputs);
+                    skipInputs,
+                    traces);
         }
     }
 }

@@ -9,6 +9,7 @@ import io.tierlog.events.config.LogOptions;
 import io.tierlog.events.config.OptionValues;
 import io.tierlog.events.config.Options;
 import io.tierlog.events.registry.RegistryLimits;
+import io.tierlog.traces.TraceOptions;
 import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -43,7 +44,7 @@ public final class ControllerOptions {
     /** All options, those of the log among them. */
     public static Options options() {
         StreamsTuning usual = StreamsTuning.DEFAULTS;
-        return LogOptions.declare(new Options()
+        return TraceOptions.declare(LogOptions.declare(new Options()
                 .group("Instance", Importance.HIGH)
                 .option(STATE_DIR, ConfigDef.Type.STRING, "~/.tierlog/controller", Bounds.PATH, "DIR",
                         "Directory of the state, on a disk that survives restarts.")
@@ -66,7 +67,7 @@ public final class ControllerOptions {
                         "DIRECT: commands leave at once by a plain producer. TRANSACTIONAL: in the transaction of the decision.")
                 .number(TICK_MS, 1_000, 10, 60_000, "MS", "Time between two ticks of log time.")
                 .list(SKIP_INPUT, Bounds.form("PARTITION:OFFSET", InputPosition::parse), "PARTITION:OFFSET",
-                        "Records of tierlog.events to skip because they stop the core; each skip is a decision on the log (default: none)."));
+                        "Records of tierlog.events to skip because they stop the core; each skip is a decision on the log (default: none).")));
     }
 
     /** An address to listen on, or {@link #NOT_SERVED}. */
@@ -104,6 +105,7 @@ public final class ControllerOptions {
                 new ApiConfig(endpoint, grpc, values.findPath(API_TOKENS), values.flag(API_INSECURE), ApiLimits.DEFAULTS)));
         LogOptions.registry(values, RegistryLimits.DEFAULTS).ifPresent(builder::registry);
         values.optional(INSTANCE_ID).ifPresent(builder::instanceId);
+        TraceOptions.endpoint(values).ifPresent(builder::traces);
         return builder.build();
     }
 }

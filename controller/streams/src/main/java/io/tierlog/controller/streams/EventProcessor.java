@@ -32,7 +32,11 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
     private @Nullable Task task;
     private long passedOver;
 
-    /** What all tasks of the instance share. */
+    /**
+     * What all tasks of the instance share.
+     *
+     * @param spans null when traces are off
+     */
     record Parts(
             Core core,
             EventDecoder decoder,
@@ -41,7 +45,21 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
             Sampler.Shared sampling,
             ControllerMetrics metrics,
             Opening opening,
-            Duration tick) {}
+            Duration tick,
+            @Nullable DecisionSpans spans) {
+        /** Without traces. */
+        Parts(
+                Core core,
+                EventDecoder decoder,
+                PartitionClock.Shared clock,
+                ResultSender.Shared sender,
+                Sampler.Shared sampling,
+                ControllerMetrics metrics,
+                Opening opening,
+                Duration tick) {
+            this(core, decoder, clock, sender, sampling, metrics, opening, tick, null);
+        }
+    }
 
     /** Looks at a partition before its first input is decided. */
     @FunctionalInterface
@@ -119,8 +137,20 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
             return;
         }
         Input input = taken(position, record);
-        DecideResult decided = decide(here, position, input);
-        here.sender().send(record, input, decided);
+        DecisionSpans.Decided span = parts.spans() == null ? null : parts.spans().begin(position, input);
+        DecideResult decided;
+        try {
+            decided = decide(here, position, input);
+            here.sender().send(record, input, decided);
+        } catch (RuntimeException e) {
+            if (span != null) {
+                span.abandon();
+            }
+            throw e;
+        }
+        if (span != null) {
+            span.end(decided);
+        }
         if (input instanceof Input.Recorded recorded && recorded.event() instanceof Tick) {
             here.timers().tick(here.rows().tables());
             here.sampler().tick(here.rows().tables());

@@ -20,6 +20,14 @@ final class StreamsSettings {
 
     private StreamsSettings() {}
 
+    /** The same with producers that tell {@code spans} the offsets of decisions. */
+    static Properties of(ControllerConfig config, String instanceId, DecisionSpans spans) {
+        Properties all = of(config, instanceId);
+        all.put(StreamsConfig.producerPrefix(ProducerConfig.INTERCEPTOR_CLASSES_CONFIG), DecisionSpans.Offsets.class.getName());
+        all.put(StreamsConfig.producerPrefix(DecisionSpans.Offsets.SPANS), spans);
+        return all;
+    }
+
     static Properties of(ControllerConfig config, String instanceId) {
         StreamsTuning tuning = config.streams();
         Properties all = new Properties();
