@@ -81,7 +81,9 @@ class RequestHistoryTest {
     }
 
     private static RequestSubmitted submitted(String request, List<Bytes> keys, List<Integer> host, int storeBlocks) {
-        return new RequestSubmitted(envelope(NODE, -1), request, 1, "m/chat", keys, 50, 16, 0, host, List.of(), 1, storeBlocks, true, false, false,
+        String trace = request.equals("r-1") ? "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01 vendor=7" : null;
+        Envelope envelope = new Envelope(NODE, "agent/a/p", 1, 1, 0, 5, null, trace, null, null);
+        return new RequestSubmitted(envelope, request, 1, "m/chat", keys, 50, 16, 0, host, List.of(), 1, storeBlocks, true, false, false,
                 List.of(), null, null);
     }
 
@@ -127,6 +129,12 @@ class RequestHistoryTest {
                 "+130 finished <- decoding: completed, 40 tokens",
                 "+10 recorded: finished <- the controller's decision: completed"),
                 attempt.steps().stream().map(s -> "+" + s.afterMs() + " " + s.step() + " <- " + s.waitedFor() + ": " + s.detail()).toList());
+    }
+
+    @Test
+    void aTracedRequestHasItsTraceId() throws Exception {
+        assertEquals("0af7651916cd43dd8448eb211c80319c", read(new Subject.Request("r-1")).attempts().getFirst().trace());
+        assertEquals("", read(new Subject.Request("r-2")).attempts().getFirst().trace());
     }
 
     @Test

@@ -70,10 +70,11 @@ public record History(
      * @param attempt its number, from 1
      * @param aggregate the node, node/ID
      * @param namespace namespace of its blocks
+     * @param trace W3C trace id, 32 hexadecimal digits; empty without a trace
      * @param steps in the order of time
      * @param blocks the whole blocks of its prompt, by index
      */
-    public record Attempt(int attempt, String aggregate, String namespace, List<Step> steps, List<PromptBlock> blocks) {
+    public record Attempt(int attempt, String aggregate, String namespace, String trace, List<Step> steps, List<PromptBlock> blocks) {
         public Attempt {
             steps = List.copyOf(steps);
             blocks = List.copyOf(blocks);

@@ -198,7 +198,13 @@ final class RequestTrace {
             gap |= block.found().equals(NOWHERE);
             blocks.add(block);
         }
-        return new History.Attempt(attempt.number, attempt.aggregate, e.namespace(), steps, blocks);
+        return new History.Attempt(attempt.number, attempt.aggregate, e.namespace(), traceId(e.envelope().traceContext()), steps, blocks);
+    }
+
+    /** The trace id of a context: version, trace, span and flags with dashes between them. */
+    private static String traceId(@Nullable String context) {
+        String[] fields = context == null ? new String[0] : context.split("-", 3);
+        return fields.length == 3 ? fields[1] : "";
     }
 
     private static History.PromptBlock block(Attempt attempt, RequestSubmitted e, int index, boolean gap, Past past) {

@@ -84,7 +84,7 @@ final class HistoryOutput {
         }
         for (JsonNode attempt : json.path("attempts")) {
             out.println("attempt " + attempt.path("attempt") + " on " + attempt.path("node").asText() + ", namespace "
-                    + attempt.path("namespace").asText());
+                    + attempt.path("namespace").asText() + (attempt.has("trace") ? ", trace " + attempt.path("trace").asText() : ""));
             out.println();
             RowTable.of("steps", attempt.withArray("steps")).print(out, "no step");
             out.println();
@@ -140,6 +140,9 @@ final class HistoryOutput {
 
     private static void attempt(ObjectNode json, History.Attempt attempt) {
         json.put("attempt", attempt.attempt()).put("node", attempt.aggregate()).put("namespace", attempt.namespace());
+        if (!attempt.trace().isEmpty()) {
+            json.put("trace", attempt.trace());
+        }
         ArrayNode steps = json.putArray("steps");
         attempt.steps().forEach(step -> steps.addObject().put("time_ms", step.timeMs()).put("step", step.step()).put("after_ms", step.afterMs())
                 .put("waited_for", step.waitedFor()).put("detail", step.detail()));
