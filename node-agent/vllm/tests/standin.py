@@ -33,7 +33,9 @@ class Status(enum.Enum):
 
 
 class Request:
-    def __init__(self, request_id: str, prompt: list[int], new_tokens: int, prompt_logprobs: Optional[int] = None) -> None:
+    def __init__(self, request_id: str, prompt: list[int], new_tokens: int, prompt_logprobs: Optional[int] = None,
+                 trace_headers: Optional[dict[str, str]] = None) -> None:
+        self.trace_headers = trace_headers
         self.request_id, self.num_prompt_tokens, self.new_tokens = request_id, len(prompt), new_tokens
         self.tokens: list[int] = []
         self.prefixes: list[bytes] = []   # digest of all tokens up to each

@@ -47,6 +47,24 @@ def named(engine, request):
     return next(r for r in [*engine.requests.values(), *engine.done.values()] if repr(r.request_id) in request.request)
 
 
+def test_the_trace_of_a_request_goes_with_its_submit(fake, engines):
+    engine = engines(fake.address)
+    seen = {}
+
+    def submit(request, context):
+        seen[request.request] = {key: value for key, value in context.invocation_metadata() if key.startswith("trace")}
+        return fake._submit(request, context)
+
+    fake.behave["Submit"] = submit
+    parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    engine.add(Request("traced", prompt(20, 22), 1, trace_headers={"Traceparent": parent, "tracestate": "vendor=7", "authorization": "secret"}))
+    engine.add(Request("odd", prompt(21, 22), 1, trace_headers={"traceparent": "caf\u00e9\n"}))
+    engine.add(Request("plain", prompt(22, 22), 1))
+    run(engine)
+    assert {name.split("'")[1]: headers for name, headers in seen.items()} == {
+        "traced": {"traceparent": parent, "tracestate": "vendor=7"}, "odd": {}, "plain": {}}
+
+
 def test_a_load_that_fails_in_part_is_computed_from_there(fake, engines):
     engine = engines(fake.address)
     fake.offer = 4

@@ -222,6 +222,13 @@ class SchedulerSide:
         parameters = getattr(request, "sampling_params", None)
         return getattr(parameters, "prompt_logprobs", None) is None
 
+    @staticmethod
+    def _trace(request: Any) -> Optional[list[tuple[str, str]]]:
+        """The W3C trace context of the request, where vLLM traces it. gRPC refuses header values that are not printable ASCII."""
+        headers = getattr(request, "trace_headers", None) or {}
+        return [(name.lower(), value) for name, value in headers.items()
+                if name.lower() in ("traceparent", "tracestate") and value.isascii() and value.isprintable()] or None
+
     def _submit(self, tracked: Tracked, held: int) -> Optional[tuple[Optional[int], bool]]:
         """Begins an attempt; an answer when there is none to begin."""
         request, tokens = tracked.request, self._settings.block_tokens
@@ -257,7 +264,8 @@ class SchedulerSide:
             prompt_tokens=prompt_tokens, block_tokens=tokens, device_blocks=held, reuse_eligible=self._fetches(request))
         tracked.state, tracked.submitted_at = State.ASKING, time.monotonic()
         try:
-            tracked.call = self._stream.calls.Submit.future(submit, timeout=max(self._settings.bound, _ANSWER_S) + 0.01)
+            tracked.call = self._stream.calls.Submit.future(
+                submit, timeout=max(self._settings.bound, _ANSWER_S) + 0.01, metadata=self._trace(request))
         except (grpc.RpcError, ValueError):
             self._give_up(tracked)
             return 0, False
