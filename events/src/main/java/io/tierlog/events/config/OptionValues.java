@@ -140,7 +140,7 @@ public final class OptionValues {
     }
 
     /** A path as people write it: {@code ~/} is the home directory of the user. */
-    static Path path(String text) {
+    public static Path path(String text) {
         try {
             return text.startsWith("~/") ? Path.of(System.getProperty("user.home"), text.substring(2)) : Path.of(text);
         } catch (InvalidPathException e) {

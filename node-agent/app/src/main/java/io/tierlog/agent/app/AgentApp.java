@@ -21,7 +21,7 @@ import io.tierlog.agent.app.peer.PeerClient;
 import io.tierlog.agent.app.peer.PeerGate;
 import io.tierlog.agent.app.peer.PeerServer;
 import io.tierlog.agent.app.status.StatusPage;
-import io.tierlog.agent.app.store.DirectoryStore;
+import io.tierlog.agent.app.store.SharedStore;
 import io.tierlog.agent.app.store.StoreWorkers;
 import io.tierlog.agent.app.trace.RequestTraces;
 import io.tierlog.agent.core.AgentCore;
@@ -94,7 +94,7 @@ public final class AgentApp implements AutoCloseable {
     private final Consumer<AgentInput> posts;
     private final Optional<SpanExport> spans;
     private final RequestTraces traces;
-    private final DirectoryStore store;
+    private final SharedStore store;
     private final Optional<BlockFile> disk;
     private final Optional<LastProcess> last;
     private final Optional<DiskWalk> diskWalk;
@@ -142,7 +142,7 @@ public final class AgentApp implements AutoCloseable {
                     "spans", new SpanExport(collector, "tierlog-agent", config.node(), SpanExport.Limits.DEFAULTS)));
             traces = spans.map(export -> new RequestTraces(export.tracer(), config.node(), SpanExport.epochNs())).orElseGet(RequestTraces::new);
             HostPool host = closers.add("host pool", HostPool.allocate(config.poolPages(), config.memory().blockBytes(), config.tuning().host()));
-            store = openStore();
+            store = closers.add("store", config.store().location().open(config.store().fsync()));
             disk = config.disk().map(tier -> closers.add("disk tier", DiskStart.open(tier, config.memory().blockBytes())));
             last = config.disk().map(tier -> new LastProcess(tier.directory(), config.node()));
             // Closed after the loop, which it puts to, and before the tier.
@@ -182,12 +182,6 @@ public final class AgentApp implements AutoCloseable {
     }
 
     // --- the steps of a start, in their order
-
-    private DirectoryStore openStore() {
-        AgentConfig.Store settings = config.store();
-        return DirectoryStore.open(settings.directory(),
-                new DirectoryStore.Options(settings.fsync(), DirectoryStore.Options.DEFAULTS.leftoverAge()));
-    }
 
     private AgentLoop startLoop() {
         AgentConfig.Tuning tuning = config.tuning();

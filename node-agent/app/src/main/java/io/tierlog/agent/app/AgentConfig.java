@@ -11,6 +11,7 @@ import io.tierlog.agent.app.peer.DirectoryPeers;
 import io.tierlog.agent.app.peer.PeerAddress;
 import io.tierlog.agent.app.peer.PeerLimits;
 import io.tierlog.agent.app.peer.PeerToken;
+import io.tierlog.agent.app.store.StoreLocation;
 import io.tierlog.agent.app.store.StoreWorkers;
 import io.tierlog.agent.core.api.AgentLimits;
 import io.tierlog.agent.cuda.CudaLimits;
@@ -93,10 +94,10 @@ public final class AgentConfig {
     /**
      * The store.
      *
-     * @param directory of the store, shared by all nodes; created if it does not exist
-     * @param fsync whether an object counts as stored only when it would survive a loss of power
+     * @param location shared by all nodes; a directory is created if it does not exist
+     * @param fsync of a directory: whether an object counts as stored only when it would survive a loss of power
      */
-    public record Store(Path directory, boolean fsync) {}
+    public record Store(StoreLocation location, boolean fsync) {}
 
     /**
      * Reads from other nodes, and by them.
@@ -365,7 +366,7 @@ public final class AgentConfig {
 
     /** The shared store. */
     public Store store() {
-        return new Store(options.requirePath(AgentOptions.STORE), options.flag(AgentOptions.FSYNC));
+        return new Store(StoreLocation.parse(options.text(AgentOptions.STORE)), options.flag(AgentOptions.FSYNC));
     }
 
     /** The node's own disk; empty when it has no disk tier. */

@@ -2,6 +2,7 @@
 package io.tierlog.agent.app;
 
 import io.tierlog.agent.app.peer.PeerAddress;
+import io.tierlog.agent.app.store.StoreLocation;
 import io.tierlog.controller.http.Endpoint;
 import io.tierlog.events.config.Bounds;
 import io.tierlog.events.config.LogOptions;
@@ -53,7 +54,8 @@ public final class AgentOptions {
                 .option(DEVICE, ConfigDef.Type.STRING, "emulated", Bounds.form("emulated, cuda, or cuda:N", AgentConfig.Device::parse), "DEVICE",
                         "Memory in which the engines of this node keep their KV: emulated (files in shared memory), cuda, or cuda:N for GPU N.")
                 .group("Tiers", Importance.HIGH)
-                .required(STORE, Bounds.PATH, "DIR", "The shared store: a directory that all nodes see.")
+                .required(STORE, Bounds.form(StoreLocation.FORMS, StoreLocation::parse), "URL",
+                        "The shared store: a directory that all nodes see, s3://BUCKET/PREFIX or redis://HOST:PORT/DATABASE.")
                 .option(HOST, ConfigDef.Type.STRING, "1GiB", Bounds.SIZE, "SIZE", "Host memory: bytes (64GiB) or blocks (4096blocks).")
                 .text(DISK, Bounds.PATH, "DIR", "A directory of this node alone for the disk tier (default: no disk tier).")
                 .text(DISK_SIZE, Bounds.SIZE, "SIZE", "Size of the disk tier, with --disk: bytes of KV (1TiB) or blocks (65536blocks).")

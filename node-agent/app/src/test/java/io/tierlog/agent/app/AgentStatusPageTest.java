@@ -59,7 +59,7 @@ class AgentStatusPageTest {
                             AgentOptions.BLOCK_TOKENS, 2, AgentOptions.HOST, "8blocks", AgentOptions.PREFETCH_WAIT_MS, 20_000,
                             AgentOptions.DISK, directory.resolve("disk"), AgentOptions.DISK_SIZE, "16blocks",
                             AgentOptions.STATUS_LISTEN, "127.0.0.1:0"));
-            seed(config.store().directory());
+            seed(directory.resolve("store"));
             try (ScriptedController controller = new ScriptedController(access, topics);
                     AgentApp agent = AgentApp.start(config)) {
                 HttpResponse<String> before = get(http, agent, "/health");

@@ -15,8 +15,9 @@ import io.tierlog.agent.app.memory.CopyGate;
 import io.tierlog.agent.app.memory.DeviceStreams;
 import io.tierlog.agent.app.memory.EmulatedDevice;
 import io.tierlog.agent.app.memory.HostPool;
-import io.tierlog.agent.app.store.MemoryStore;
+import io.tierlog.agent.app.store.MemoryObjects;
 import io.tierlog.agent.app.store.ObjectName;
+import io.tierlog.agent.app.store.SharedStore;
 import io.tierlog.agent.app.store.StoreWorkers;
 import io.tierlog.agent.app.trace.RequestTraces;
 import io.tierlog.agent.core.AgentCore;
@@ -66,7 +67,7 @@ final class EngineWorld implements AutoCloseable {
     static final int HOST_PAGES = 16;
 
     final List<Event> events = new CopyOnWriteArrayList<>();
-    final MemoryStore store = new MemoryStore();
+    final SharedStore store = new MemoryObjects().store();
     final HostPool host = HostPool.allocate(HOST_PAGES, BLOCK);
     final DeviceMemory device;
     final List<Layout> layouts = Layouts.opaque(BLOCK, 2);

@@ -81,7 +81,7 @@ public final class DirectoryStore implements SharedStore {
         return new DirectoryStore(directory, options.fsync());
     }
 
-    /** Objects found wrong so far by this process, count. */
+    @Override
     public long wrongObjects() {
         return wrongObjects.sum();
     }
@@ -246,7 +246,7 @@ public final class DirectoryStore implements SharedStore {
         }
     }
 
-    private static Result judge(ObjectName name, ByteBuffer bytes, long size, int length) {
+    static Result judge(ObjectName name, ByteBuffer bytes, long size, int length) {
         ObjectHeader header = ObjectHeader.parse(bytes).orElse(null);
         if (header == null) {
             return Result.failed(OperationReason.CHECKSUM, "it has no whole header");

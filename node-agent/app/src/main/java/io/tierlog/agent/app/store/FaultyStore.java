@@ -17,7 +17,7 @@ public final class FaultyStore implements SharedStore {
     public enum Fault {
         /** A write puts bytes with one bit flipped under the checksum of the right ones. */
         BIT_FLIP,
-        /** A write puts half of the bytes. */
+        /** A write puts half of the bytes, and zeros behind them. */
         TORN_WRITE,
         /** A read, write or delete fails with IO, as on a full disk or a bad cable. */
         IO_ERROR,
@@ -110,6 +110,11 @@ public final class FaultyStore implements SharedStore {
     }
 
     @Override
+    public long wrongObjects() {
+        return inner.wrongObjects();
+    }
+
+    @Override
     public void close() {
         gate.resume();
         inner.close();
@@ -135,8 +140,9 @@ public final class FaultyStore implements SharedStore {
         };
     }
 
+    /** The first bytes, and zeros behind them. */
     private static ByteBuffer copyOf(ByteBuffer bytes, int length) {
-        return ByteBuffer.allocateDirect(length).put(0, bytes, 0, length);
+        return ByteBuffer.allocateDirect(bytes.limit()).put(0, bytes, 0, length);
     }
 
     private static Result unreachable() {

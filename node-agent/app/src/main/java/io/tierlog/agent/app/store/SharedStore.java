@@ -83,6 +83,9 @@ public interface SharedStore extends AutoCloseable {
      */
     Result delete(ObjectName name, long generation);
 
+    /** Objects found wrong so far by this process, count. */
+    long wrongObjects();
+
     @Override
     void close();
 }

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** The contract on a faulty store without faults, and its faults. */
 class FaultyStoreTest extends StoreContractTest {
-    private final FaultyStore store = new FaultyStore(new MemoryStore());
+    private final FaultyStore store = new FaultyStore(new MemoryObjects().store());
 
     @Override
     SharedStore store() {

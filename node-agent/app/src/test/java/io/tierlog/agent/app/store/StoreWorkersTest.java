@@ -29,7 +29,7 @@ class StoreWorkersTest {
 
     private final List<AgentInput> ended = new CopyOnWriteArrayList<>();
     private final HostPool host = HostPool.allocate(PAGES, BLOCK);
-    private final FaultyStore store = new FaultyStore(new MemoryStore());
+    private final FaultyStore store = new FaultyStore(new MemoryObjects().store());
     private final StoreWorkers workers = new StoreWorkers("test", store, host, new StoreWorkers.Limits(2, 1, 26, 25 * BLOCK, 3), ended::add);
 
     @AfterEach
