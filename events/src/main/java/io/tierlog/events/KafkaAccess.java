@@ -18,6 +18,12 @@ public record KafkaAccess(String bootstrapServers, Map<String, String> propertie
 
     private static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(15);
     private static final String COMPRESSION = "compression.type";
+    /**
+     * How long a connection may take to be made, and how long after it has failed again and again. A machine that is gone does not refuse, it is
+     * silent; a producer waits for its coordinator's machine until then and sends nothing else. Kafka's own values are 10 s and 30 s.
+     */
+    private static final Map<String, String> CONNECTING =
+            Map.of("socket.connection.setup.timeout.ms", "1500", "socket.connection.setup.timeout.max.ms", "3000");
 
     /** Copies the properties. */
     public KafkaAccess {
@@ -54,9 +60,10 @@ public record KafkaAccess(String bootstrapServers, Map<String, String> propertie
         return all;
     }
 
-    /** Client properties with {@code more}, which win. */
+    /** Client properties with {@code more}, which win. A broker that is gone is abandoned soon, unless the properties say otherwise. */
     public Map<String, Object> client(Map<String, Object> more) {
-        Map<String, Object> all = new HashMap<>(properties);
+        Map<String, Object> all = new HashMap<>(CONNECTING);
+        all.putAll(properties);
         all.put("bootstrap.servers", bootstrapServers);
         all.putAll(more);
         return all;

@@ -10,6 +10,8 @@ import org.junit.jupiter.api.Test;
 
 final class KafkaAccessTest {
     private static final String COMPRESSION = "compression.type";
+    private static final String CONNECTING = "socket.connection.setup.timeout.ms";
+    private static final String CONNECTING_AT_MOST = "socket.connection.setup.timeout.max.ms";
 
     @Test
     void producersCompressUnlessTheOperatorSaysOtherwise() {
@@ -21,6 +23,17 @@ final class KafkaAccessTest {
         assertEquals("zstd", chosen.compression());
         assertEquals("zstd", chosen.producer(Map.of("acks", "all")).get(COMPRESSION));
         assertEquals("none", plain.withCompression("none").compression());
+    }
+
+    /** Kafka's own 10 s to 30 s kept decisions from going on for 31 s after the death of a broker's machine. */
+    @Test
+    void aSilentBrokerIsAbandonedSoonUnlessTheOperatorSaysOtherwise() {
+        KafkaAccess chosen = new KafkaAccess("a:1", Map.of(CONNECTING, "9000", CONNECTING_AT_MOST, "9000"), Duration.ofSeconds(1));
+
+        assertEquals("1500", KafkaAccess.of("a:1").client(Map.of()).get(CONNECTING));
+        assertEquals("3000", KafkaAccess.of("a:1").producer(Map.of()).get(CONNECTING_AT_MOST));
+        assertEquals("9000", chosen.client(Map.of()).get(CONNECTING));
+        assertEquals("9000", chosen.producer(Map.of()).get(CONNECTING_AT_MOST));
     }
 
     @Test

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams;
 
+import java.util.Map;
 import java.util.Properties;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.producer.ProducerConfig;
@@ -31,8 +32,7 @@ final class StreamsSettings {
     static Properties of(ControllerConfig config, String instanceId) {
         StreamsTuning tuning = config.streams();
         Properties all = new Properties();
-        all.putAll(config.kafka().properties());
-        all.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, config.kafka().bootstrapServers());
+        all.putAll(config.kafka().client(Map.of()));
         all.put(StreamsConfig.APPLICATION_ID_CONFIG, config.applicationId());
         all.put(StreamsConfig.STATE_DIR_CONFIG, config.stateDir().toString());
         all.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);

@@ -4,6 +4,7 @@ package io.tierlog.controller.directory.streams;
 import io.tierlog.controller.streams.FailWithoutLogging;
 import io.tierlog.controller.streams.RocksDbSettings;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Properties;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.common.IsolationLevel;
@@ -24,8 +25,7 @@ final class DirectorySettings {
     static Properties of(DirectoryConfig config, String server) {
         DirectoryLimits limits = config.limits();
         Properties all = new Properties();
-        all.putAll(config.kafka().properties());
-        all.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, config.kafka().bootstrapServers());
+        all.putAll(config.kafka().client(Map.of()));
         all.put(StreamsConfig.APPLICATION_ID_CONFIG, config.applicationId());
         all.put(StreamsConfig.APPLICATION_SERVER_CONFIG, server);
         all.put(StreamsConfig.STATE_DIR_CONFIG, config.stateDir().toString());
