@@ -2,6 +2,7 @@
 package io.tierlog.events;
 
 import java.util.List;
+import org.apache.kafka.common.errors.AuthorizationException;
 
 /**
  * The log is not there, or not as it must be: nothing can start. The message says what to do; trying again without doing it does not help,
@@ -31,7 +32,8 @@ public abstract sealed class LogSetupException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
         Refused(String what, Throwable cause) {
-            super(what + " was refused by the cluster: " + cause.getMessage());
+            super(what + " was refused by the cluster: " + cause.getMessage() + (cause instanceof AuthorizationException
+                    ? "; its principal lacks an ACL: 'tierlog acls print' lists those of each role, 'tierlog acls apply' makes them" : ""));
             initCause(cause);
         }
     }

@@ -205,7 +205,7 @@ public final class TopicAdmin implements AutoCloseable {
                 found.put(name, description.partitions().size());
             } catch (ExecutionException e) {
                 if (!(e.getCause() instanceof UnknownTopicOrPartitionException)) {
-                    throw failed("the description of " + name, e);
+                    throw failed("DESCRIBE of topic " + name, e);
                 }
             } catch (InterruptedException | TimeoutException e) {
                 throw failed("the description of " + name, e);

@@ -46,6 +46,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
         synopsisSubcommandLabel = "COMMAND",
         // In alphabetical order, as the help shows them.
         subcommands = {
+            AclsCommand.class,
             AgentCommand.class,
             AuditCommand.class,
             BenchCommand.class,
