@@ -161,7 +161,7 @@ public final class ControllerApp implements AutoCloseable {
         EventProcessor.Parts parts = new EventProcessor.Parts(
                 new Core(Limits.of(partitions), config.applicationId()),
                 decoder,
-                new PartitionClock.Shared(codec, config.topics(), ticks, metrics),
+                new PartitionClock.Shared(codec, config.topics(), ticks, metrics, config.tickMs()),
                 new ResultSender.Shared(codec, config.topics(), partitions, direct, metrics),
                 new Sampler.Shared(config.streams().sampleTicks(), config.streams().sampleRows(), metrics, health),
                 metrics,

@@ -34,8 +34,12 @@ final class PartitionClock {
     private String sender;
     private RecordStamp last = RecordStamp.NONE;
 
-    /** What the clocks of all partitions share. */
-    record Shared(Codec codec, Topics topics, PlainProducer producer, ControllerMetrics metrics) {}
+    /**
+     * What the clocks of all partitions share.
+     *
+     * @param intervalMs distance between two ticks, in milliseconds
+     */
+    record Shared(Codec codec, Topics topics, PlainProducer producer, ControllerMetrics metrics, int intervalMs) {}
 
     PartitionClock(Shared shared, int partition) {
         this.shared = shared;
@@ -57,7 +61,7 @@ final class PartitionClock {
             last = RecordStamp.NONE;
         }
         String clock = Partitions.clock(partition);
-        Tick tick = new Tick(last.onto(new Envelope(clock, sender, 0, 0, 0, nowMs, null, null, null)), nowMs);
+        Tick tick = new Tick(last.onto(new Envelope(clock, sender, 0, 0, 0, nowMs, null, null, null)), nowMs, shared.intervalMs());
         byte[] avro = Codec.avro(tick);
         last = last.after(avro);
         String topic = shared.topics().events();

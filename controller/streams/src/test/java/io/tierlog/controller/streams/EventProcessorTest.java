@@ -88,7 +88,7 @@ class EventProcessorTest {
         return new EventProcessor.Parts(
                 new Core(Limits.of(1)),
                 new EventDecoder(codec.reader(Event.class), new EventDecoder.Rules(topics.events(), 1, 1 << 20, Set.of()), new Health(), metrics),
-                new PartitionClock.Shared(codec, topics, producer, metrics),
+                new PartitionClock.Shared(codec, topics, producer, metrics, 1_000),
                 new ResultSender.Shared(codec, topics, 1, Optional.of(producer), metrics),
                 new Sampler.Shared(1, 20, metrics, new Health()),
                 metrics,

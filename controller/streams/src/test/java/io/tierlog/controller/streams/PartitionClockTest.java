@@ -29,7 +29,7 @@ class PartitionClockTest {
     /** A tick of unknown outcome may be in the log: its number is not used again, and the next clock counts from 1. */
     @Test
     void everyNumberOfEverySenderIsUsedOnce() throws InterruptedException {
-        PartitionClock.Shared shared = new PartitionClock.Shared(codec, Topics.DEFAULT, producer, new ControllerMetrics());
+        PartitionClock.Shared shared = new PartitionClock.Shared(codec, Topics.DEFAULT, producer, new ControllerMetrics(), 1_000);
         PartitionClock clock = new PartitionClock(shared, 0);
 
         tick(clock, 1_000);

@@ -31,7 +31,7 @@ class TimerLagTest {
     }
 
     private void now(long ms) {
-        tables.put(Rows.CLOCK, new RowKey.Aggregate("clock/3"), ClockRows.at(ClockRows.opened(1), ms, 1));
+        tables.put(Rows.CLOCK, new RowKey.Aggregate("clock/3"), ClockRows.at(ClockRows.opened(1), ms, 1, null));
     }
 
     private void due(RowKey.Timer.Kind kind, long ms) {

@@ -20,6 +20,7 @@ import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.TickCounter;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.decision.ConfigWarning;
 import io.tierlog.schemas.decision.Fact;
@@ -138,8 +139,8 @@ public final class DecisionContext {
     }
 
     /** Records that log time has moved, so that later facts carry the new time. */
-    public void timeIs(long logTimeMs, long ticks) {
-        clock = ClockRows.at(clock, logTimeMs, ticks);
+    public void timeIs(long logTimeMs, long ticks, @Nullable TickCounter counter) {
+        clock = ClockRows.at(clock, logTimeMs, ticks, counter);
     }
 
     /** Aggregate of this partition's clock. */

@@ -152,10 +152,10 @@ public final class Evolve {
 
     private static void advance(Tables t, TimeAdvanced fact) {
         ClockRow clock = clock(t, fact);
-        if (fact.logTimeMs() < clock.logTimeMs() || fact.ticks() <= clock.ticks()) {
+        if (fact.logTimeMs() < clock.logTimeMs() || fact.ticks() < clock.ticks()) {
             throw new IllegalHistory("Time goes backwards from " + clock.logTimeMs() + " to " + fact.logTimeMs());
         }
-        t.put(Rows.CLOCK, key(fact), ClockRows.at(clock, fact.logTimeMs(), fact.ticks()));
+        t.put(Rows.CLOCK, key(fact), ClockRows.at(clock, fact.logTimeMs(), fact.ticks(), fact.counter()));
         RowExpiry.run(t, key(fact));
     }
 

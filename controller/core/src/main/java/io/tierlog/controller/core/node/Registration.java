@@ -7,6 +7,7 @@ import io.tierlog.controller.core.decide.DecisionContext;
 import io.tierlog.controller.core.decide.NodeContext;
 import io.tierlog.controller.core.policy.PolicyWarnings;
 import io.tierlog.controller.core.state.Aggregates;
+import io.tierlog.controller.core.state.ClockRows;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.Layout;
 import io.tierlog.schemas.LayoutKind;
@@ -77,7 +78,7 @@ public final class Registration {
         long commandSequence = n == null ? 0 : n.commandSequence();
         Envelope about = d.envelope(aggregate, incarnation);
         d.fact(new AgentAccepted(about, e.node(), e.processId(), incarnation, e.tiers(), e.layoutDigest(), e.configurationDigest(),
-                commandSequence, d.policy(), e.peerAddress(), e.foreign()));
+                commandSequence, d.policy(), e.peerAddress(), e.foreign(), ClockRows.sessionMs(d.clock())));
         d.warn(about, PolicyWarnings.ofNode(d.policy(), e.node(), e.tiers()), d.clock().policyVersion());
         d.take(about, commandSequence);
     }

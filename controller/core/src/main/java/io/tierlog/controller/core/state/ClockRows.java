@@ -4,7 +4,9 @@ package io.tierlog.controller.core.state;
 import io.tierlog.controller.core.policy.Policies;
 import io.tierlog.controller.core.table.RowKey;
 import io.tierlog.schemas.Policy;
+import io.tierlog.schemas.TickCounter;
 import io.tierlog.schemas.state.ClockRow;
+import org.jspecify.annotations.Nullable;
 
 /** What rows of clocks mean. Without state. */
 public final class ClockRows {
@@ -16,15 +18,22 @@ public final class ClockRows {
     }
 
     /** The same clock at another time. */
-    public static ClockRow at(ClockRow row, long logTimeMs, long ticks) {
+    public static ClockRow at(ClockRow row, long logTimeMs, long ticks, @Nullable TickCounter counter) {
         return new ClockRow(logTimeMs, ticks, row.coreVersion(), row.policyVersion(), row.policy(), row.actFromMs(), row.markFromMs(),
-                row.forgetFromMs());
+                row.forgetFromMs(), counter);
     }
 
     /** The same clock with another policy. */
     public static ClockRow with(ClockRow row, long version, Policy policy) {
         return new ClockRow(row.logTimeMs(), row.ticks(), row.coreVersion(), version, policy, row.actFromMs(), row.markFromMs(),
-                row.forgetFromMs());
+                row.forgetFromMs(), row.counter());
+    }
+
+    /** The node session in milliseconds: the ticks without an event after which a node counts as lost; null when that time is not known. */
+    public static @Nullable Long sessionMs(ClockRow row) {
+        TickCounter counter = row.counter();
+        int ticks = row.policy().nodeTimeoutTicks();
+        return counter == null || ticks == 0 ? null : Long.valueOf((long) ticks * counter.intervalMs());
     }
 
     /** No timer of the queue is due before this log time. */
@@ -41,6 +50,6 @@ public final class ClockRows {
         return new ClockRow(row.logTimeMs(), row.ticks(), row.coreVersion(), row.policyVersion(), row.policy(),
                 queue == RowKey.Timer.Queue.ACT ? fromMs : row.actFromMs(),
                 queue == RowKey.Timer.Queue.MARK ? fromMs : row.markFromMs(),
-                queue == RowKey.Timer.Queue.FORGET ? fromMs : row.forgetFromMs());
+                queue == RowKey.Timer.Queue.FORGET ? fromMs : row.forgetFromMs(), row.counter());
     }
 }

@@ -14,12 +14,14 @@ import io.tierlog.controller.core.node.GroupReassignment;
 import io.tierlog.controller.core.peer.PeerReads;
 import io.tierlog.controller.core.promotion.Promotions;
 import io.tierlog.controller.core.state.OperationRows;
+import io.tierlog.controller.core.state.TickCounters;
 import io.tierlog.controller.core.state.TimerRows;
 import io.tierlog.controller.core.table.RowKey;
 import io.tierlog.schemas.LeaseEndReason;
 import io.tierlog.schemas.PeerReadReason;
 import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.RemovalReason;
+import io.tierlog.schemas.TickCounter;
 import io.tierlog.schemas.command.CancelOperation;
 import io.tierlog.schemas.decision.LeaseEnded;
 import io.tierlog.schemas.decision.NodeEnded;
@@ -44,12 +46,17 @@ public final class Ticks {
         } else if (e.timeMs() < 0 || e.timeMs() > LATEST_MS) {
             d.refuse(d.envelope(d.clockAggregate(), 0), e, RefusalReason.OVER_LIMIT,
                     "Time is from 0 to " + LATEST_MS + " ms, not " + e.timeMs());
+        } else if (TickCounters.isRepeated(d.clock().counter(), e)) {
+            d.refuse(d.envelope(d.clockAggregate(), 0), e, RefusalReason.REPEATED,
+                    "Tick " + e.envelope().sequence() + " of " + e.envelope().sender() + " was taken before");
         } else if (e.timeMs() == d.clock().logTimeMs() && d.clock().ticks() > 0) {
             d.refuse(d.envelope(d.clockAggregate(), 0), e, RefusalReason.REPEATED, "Log time is " + e.timeMs() + " already");
         } else {
             // A clock that was set back still ticks: the count goes on, log time does not move.
-            d.timeIs(Math.max(d.clock().logTimeMs(), e.timeMs()), d.clock().ticks() + 1);
-            d.fact(new TimeAdvanced(d.envelope(d.clockAggregate(), 0), d.clock().logTimeMs(), d.clock().ticks()));
+            TickCounter counter = d.clock().counter();
+            d.timeIs(Math.max(d.clock().logTimeMs(), e.timeMs()), d.clock().ticks() + (TickCounters.counts(counter, e) ? 1 : 0),
+                    TickCounters.after(counter, e));
+            d.fact(new TimeAdvanced(d.envelope(d.clockAggregate(), 0), d.clock().logTimeMs(), d.clock().ticks(), d.clock().counter()));
         }
     }
 

@@ -28,7 +28,9 @@ import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.PolicyChangeRequested;
 import io.tierlog.schemas.event.PolicyPublished;
 import io.tierlog.schemas.event.Tick;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -39,6 +41,8 @@ import org.jspecify.annotations.Nullable;
  * that is registered; each policy on the version that it was built on; a silent node ends at the very tick. For one thread.
  */
 public final class InputOracle implements World.Watcher {
+    private static final int INTERVALS = 5;
+
     /** The current process of a node, or the last one. */
     private static final class Life {
         String process = "";
@@ -53,6 +57,10 @@ public final class InputOracle implements World.Watcher {
         final List<Fact> facts = new ArrayList<>();
         long cause = -1;
         long ticks;
+        /** The highest time of a tick that counted. */
+        long countedMs;
+        /** Times of the last ticks that counted. */
+        final Deque<Long> counted = new ArrayDeque<>();
         long timeMs;
         long policyVersion;
         Policy policy = Policies.INITIAL;
@@ -200,7 +208,14 @@ public final class InputOracle implements World.Watcher {
         if (time == null) {
             return;
         }
-        require(time.ticks() == of.ticks + 1 && time.logTimeMs() == Math.max(of.timeMs, e.timeMs()), "log time", of, e);
+        Integer intervalMs = e.intervalMs();
+        boolean counts = time.ticks() == of.ticks + 1;
+        boolean early = intervalMs != null && time.ticks() == of.ticks && e.timeMs() < of.countedMs + intervalMs;
+        if (counts) {
+            of.countedMs = Math.max(of.countedMs, e.timeMs());
+            require(intervalMs == null || rate(of.counted, e.timeMs(), intervalMs), "ticks count too often", of, e);
+        }
+        require((counts || early) && time.logTimeMs() == Math.max(of.timeMs, e.timeMs()), "log time", of, e);
         of.nodes.forEach((aggregate, life) -> {
             long silentTicks = of.policy.nodeTimeoutTicks();
             boolean lost = silentTicks > 0 && life.alive && time.ticks() - life.lastTick > silentTicks;
@@ -208,6 +223,18 @@ public final class InputOracle implements World.Watcher {
                     && f.reason() == RemovalReason.NODE_LOST);
             require(lost == ended, "silence of " + aggregate + ": its last event came at tick " + life.lastTick + " of " + time.ticks(), of, e);
         });
+    }
+
+    /** Whether, where time goes on, no more ticks have counted in {@value #INTERVALS} intervals than those and two more. */
+    private static boolean rate(Deque<Long> counted, long timeMs, int intervalMs) {
+        if (!counted.isEmpty() && timeMs < counted.getLast()) {
+            counted.clear();
+        }
+        counted.addLast(timeMs);
+        while (counted.getFirst() <= timeMs - (long) INTERVALS * intervalMs) {
+            counted.removeFirst();
+        }
+        return counted.size() <= INTERVALS + 2;
     }
 
     // --- policies

@@ -13,6 +13,8 @@ final class SimClock {
     private final int partitions;
     private final Consumer<Tick> log;
     private long skewMs;
+    /** How far another owner of the partitions is ahead, who ticks too; 0 when there is none. */
+    private long secondMs;
     private int names;
     private long ticks;
 
@@ -28,20 +30,30 @@ final class SimClock {
 
     /** Says what time it is, to every partition. */
     void tick(long rightMs) {
-        long timeMs = rightMs + skewMs;
         ticks++;
-        for (int p = 0; p < partitions; p++) {
-            String clock = "clock/" + p;
-            log.accept(new Tick(new Envelope(clock, clock + "/" + names, 0, ticks, 0, timeMs, null, null, null), timeMs));
+        append(Integer.toString(names), rightMs + skewMs);
+        if (secondMs != 0) {
+            append(names + "b", rightMs + skewMs + secondMs);
         }
     }
 
-    /** The transaction of a tick aborts, its outcome is unknown: other clocks go on. */
+    private void append(String name, long timeMs) {
+        for (int p = 0; p < partitions; p++) {
+            String clock = "clock/" + p;
+            log.accept(new Tick(new Envelope(clock, clock + "/" + name, 0, ticks, 0, timeMs, null, null, null), timeMs, (int) World.TICK_MS));
+        }
+    }
+
+    /**
+     * The transaction of a tick aborts, its outcome is unknown: other clocks go on. Every other time two instances then believe that they own the
+     * partitions, and both tick.
+     */
     void lose(long rightMs, boolean arrives) {
         if (arrives) {
             tick(rightMs);
         }
         names++;
         ticks = 0;
+        secondMs = secondMs != 0 ? 0 : arrives ? 400 : -400;
     }
 }

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core.time;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.tierlog.controller.core.Agent;
+import io.tierlog.controller.core.World;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Rows;
+import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.decision.AgentAccepted;
+import io.tierlog.schemas.decision.TimeAdvanced;
+import io.tierlog.schemas.event.Tick;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+/** A tick counts once an interval, also when two clocks send it; nodes that do not report for three ticks are lost. */
+class TickCountTest {
+    private final World w = new World();
+
+    private void tick(String clock, long sequence, long timeMs) {
+        w.input(new Tick(new Envelope("clock/0", "clock/0/" + clock, 0, sequence, 0, timeMs, null, null, null), timeMs, 1_000));
+    }
+
+    private long ticks() {
+        return Objects.requireNonNull(w.tables.get(Rows.CLOCK, new RowKey.Aggregate("clock/0"))).ticks();
+    }
+
+    @Test
+    void twoOwnersOfAClockDoNotMakeANodeLookSilent() {
+        tick("a", 1, 1_000);
+        w.register("n", 10);
+        for (int i = 2; i <= 4; i++) {
+            tick("a", i, i * 1_000L);
+            tick("b", i, i * 1_000L + 300);
+            assertEquals("TimeAdvanced", w.factNames());
+        }
+        assertEquals(4, ticks());
+        assertEquals(4_300, w.fact(TimeAdvanced.class).logTimeMs(), "time goes on with both");
+        tick("b", 5, 5_200);
+        assertEquals("TimeAdvanced NodeEnded SweepAdvanced", w.factNames(), "the fourth tick without an event");
+    }
+
+    @Test
+    void aTickThatIsAppendedTwiceCountsOnce() {
+        tick("a", 1, 1_000);
+        tick("a", 2, 2_000);
+        tick("a", 3, 3_000);
+        tick("a", 2, 2_000);
+        World.assertRefused(RefusalReason.REPEATED, w.last);
+        tick("a", 3, 3_000);
+        World.assertRefused(RefusalReason.REPEATED, w.last);
+        assertEquals(3, ticks());
+    }
+
+    /** The clock of the machine is adjusted by little: at most one tick does not count. */
+    @Test
+    void ticksThatAreALittleEarlyOrLateCount() {
+        long[] times = {1_000, 1_990, 3_000, 3_990, 5_010, 5_990, 7_000};
+        for (int i = 0; i < times.length; i++) {
+            tick("a", i + 1, times[i]);
+        }
+        assertEquals(6, ticks());
+    }
+
+    @Test
+    void aClockThatIsSetBackGoesOnCounting() {
+        tick("a", 1, 100_000);
+        tick("a", 2, 101_000);
+        tick("a", 3, 42_000);
+        tick("a", 4, 43_000);
+        assertEquals(4, ticks());
+        assertEquals(101_000, w.fact(TimeAdvanced.class).logTimeMs());
+    }
+
+    /** One that is behind takes over once the other one has stopped. */
+    @Test
+    void aClockThatIsBehindTakesOver() {
+        tick("ahead", 1, 100_000);
+        for (int i = 1; i <= 2; i++) {
+            tick("behind", i, 50_000 + i * 1_000L);
+        }
+        assertEquals(1, ticks());
+        tick("ahead", 2, 101_000);
+        for (int i = 3; i <= 4; i++) {
+            tick("behind", i, 50_000 + i * 1_000L);
+        }
+        assertEquals(2, ticks());
+        tick("behind", 5, 55_000);
+        tick("behind", 6, 56_000);
+        assertEquals(4, ticks());
+    }
+
+    /** An agent is given the node session in milliseconds: three ticks of a second. */
+    @Test
+    void theSessionIsKnownOnceAClockHasTicked() {
+        Agent before = w.register("before", 10);
+        assertEquals(null, w.fact(AgentAccepted.class).sessionMs());
+        tick("a", 1, 1_000);
+        w.register(new Agent("n", "n-1", 10));
+        assertEquals(3_000, w.fact(AgentAccepted.class).sessionMs());
+        assertEquals(1, w.node(before).incarnation());
+    }
+}
