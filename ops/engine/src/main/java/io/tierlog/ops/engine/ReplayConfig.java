@@ -22,6 +22,7 @@ import java.util.regex.Pattern;
  * @param nodes the nodes, 1 or more
  * @param router how requests are spread
  * @param probes receives prompts ahead of their requests
+ * @param traced whether each request brings a W3C trace context of its own, with the sampled flag
  */
 public record ReplayConfig(
         String run,
@@ -33,7 +34,8 @@ public record ReplayConfig(
         Identity identity,
         Timeouts timeouts,
         StoredAt storedAt,
-        Optional<ProbeAhead.Plan> probes) {
+        Optional<ProbeAhead.Plan> probes,
+        boolean traced) {
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]{1,64}");
     private static final int DIGEST_BYTES = 32;
     private static final int MAX_CONCURRENCY = 4_096;
@@ -103,32 +105,38 @@ public record ReplayConfig(
                 identity,
                 Timeouts.defaults(),
                 StoredAt.unknown(),
-                Optional.empty());
+                Optional.empty(),
+                false);
     }
 
     /** A copy with another pace. */
     public ReplayConfig withPacing(Pacing other) {
-        return new ReplayConfig(run, workload, nodes, router, other, device, identity, timeouts, storedAt, probes);
+        return new ReplayConfig(run, workload, nodes, router, other, device, identity, timeouts, storedAt, probes, traced);
     }
 
     /** A copy with another router. */
     public ReplayConfig withRouter(RouterKind other) {
-        return new ReplayConfig(run, workload, nodes, other, pacing, device, identity, timeouts, storedAt, probes);
+        return new ReplayConfig(run, workload, nodes, other, pacing, device, identity, timeouts, storedAt, probes, traced);
     }
 
     /** A copy with other timeouts. */
     public ReplayConfig withTimeouts(Timeouts other) {
-        return new ReplayConfig(run, workload, nodes, router, pacing, device, identity, other, storedAt, probes);
+        return new ReplayConfig(run, workload, nodes, router, pacing, device, identity, other, storedAt, probes, traced);
     }
 
     /** A copy with another history of the store. */
     public ReplayConfig withStoredAt(StoredAt other) {
-        return new ReplayConfig(run, workload, nodes, router, pacing, device, identity, timeouts, other, probes);
+        return new ReplayConfig(run, workload, nodes, router, pacing, device, identity, timeouts, other, probes, traced);
     }
 
     /** A copy whose prompts are announced ahead of their requests. */
     public ReplayConfig withProbes(ProbeAhead.Plan other) {
-        return new ReplayConfig(run, workload, nodes, router, pacing, device, identity, timeouts, storedAt, Optional.of(other));
+        return new ReplayConfig(run, workload, nodes, router, pacing, device, identity, timeouts, storedAt, Optional.of(other), traced);
+    }
+
+    /** A copy whose requests are traced, or not. */
+    public ReplayConfig withTraced(boolean other) {
+        return new ReplayConfig(run, workload, nodes, router, pacing, device, identity, timeouts, storedAt, probes, other);
     }
 
     /** Checks every value. */

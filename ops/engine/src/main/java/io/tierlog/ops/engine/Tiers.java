@@ -19,11 +19,13 @@ import io.tierlog.ops.engine.device.DevicePool;
 import io.tierlog.ops.engine.device.DevicePool.PlacedBlock;
 import io.tierlog.ops.engine.workload.BlockKey;
 import io.tierlog.ops.engine.workload.Request;
+import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
+import java.util.UUID;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -104,12 +106,23 @@ final class Tiers {
             submit.addDevicePages(page(block));
             keptPages.put(block.index(), block.page());
         }
-        Optional<Submitted> submitted = call(s -> s.submit(submit.build()));
+        Optional<Submitted> submitted = call(s -> s.submit(submit.build(), traceparent()));
         if (submitted.isEmpty()) {
             // The agent has not accepted the attempt, so no later call may name it.
             session = Optional.empty();
         }
         return submitted;
+    }
+
+    /** The trace context of the request, in which it is a trace of its own; empty where requests are not traced. */
+    private Optional<String> traceparent() {
+        return engine.shared().config().traced()
+                ? Optional.of("00-" + digits(name) + "-" + digits(name + "/caller").substring(16) + "-01")
+                : Optional.empty();
+    }
+
+    private static String digits(String text) {
+        return UUID.nameUUIDFromBytes(text.getBytes(StandardCharsets.UTF_8)).toString().replace("-", "");
     }
 
     private static BlockPage page(PlacedBlock block) {

@@ -10,9 +10,12 @@ import io.tierlog.ops.engine.workload.ConversationWorkload;
 import io.tierlog.ops.engine.workload.TraceError;
 import io.tierlog.ops.engine.workload.TraceFile;
 import io.tierlog.ops.engine.workload.Workload;
+import io.tierlog.traces.TraceOptions;
+import java.net.URI;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
@@ -100,6 +103,13 @@ public final class DemoOptions {
     @Option(names = "--no-device-retention", description = "Engines keep nothing of ended requests: shows what the lower tiers alone give.")
     boolean noDeviceRetention;
 
+    @Option(
+            names = "--otlp-endpoint",
+            paramLabel = "URL",
+            description = "Trace every request, and send the spans of agents and controller to this collector, by OTLP over HTTP: http://HOST:4318"
+                    + " (default: no spans).")
+    @Nullable String otlpEndpoint;
+
     @Option(names = "--model", paramLabel = "NAME", description = "Namespace of the blocks: model, revision, dtype (default: ${DEFAULT-VALUE}).")
     String model = "demo-model/main/bf16";
 
@@ -129,6 +139,15 @@ public final class DemoOptions {
                     "--trace wants one JSON object per line: timestamp, input_length, output_length, hash_ids",
                     CliError.BAD_INPUT,
                     e);
+        }
+    }
+
+    /** Where spans go; empty when requests are not traced. */
+    Optional<URI> collector() {
+        try {
+            return Optional.ofNullable(otlpEndpoint).map(TraceOptions::endpoint);
+        } catch (IllegalArgumentException e) {
+            throw new CliError("--otlp-endpoint: " + e.getMessage(), "leave it out for no spans", CliError.BAD_INPUT, e);
         }
     }
 
@@ -196,6 +215,9 @@ public final class DemoOptions {
         }
         if (device != null) {
             arguments.addAll(List.of("--device", device.text()));
+        }
+        if (otlpEndpoint != null) {
+            arguments.addAll(List.of("--otlp-endpoint", otlpEndpoint));
         }
         if (noDeviceRetention) {
             arguments.add("--no-device-retention");

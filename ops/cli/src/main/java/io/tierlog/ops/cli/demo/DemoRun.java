@@ -27,6 +27,7 @@ import io.tierlog.ops.engine.workload.Workload;
 import io.tierlog.ops.engine.workload.WorkloadProfile;
 import io.tierlog.ops.kafka.EmbeddedKafka;
 import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
+import io.tierlog.traces.TraceOptions;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -167,11 +168,12 @@ final class DemoRun implements AutoCloseable {
     }
 
     private ControllerConfig controllerConfig(KafkaAccess access) {
-        return ControllerConfig.of(access, data.resolve("controller"))
+        ControllerConfig.Builder settings = ControllerConfig.of(access, data.resolve("controller"))
                 .with()
                 .commands(flags.commands)
-                .streams(StreamsTuning.DEFAULTS.withCommitIntervalMs(flags.commitIntervalMs))
-                .build();
+                .streams(StreamsTuning.DEFAULTS.withCommitIntervalMs(flags.commitIntervalMs));
+        flags.options.collector().ifPresent(settings::traces);
+        return settings.build();
     }
 
     private AgentConfig agentConfig(KafkaAccess access, String name) throws InterruptedException {
@@ -180,6 +182,7 @@ final class DemoRun implements AutoCloseable {
             options.put(AgentOptions.DISK, data.resolve("disk").resolve(name));
             options.put(AgentOptions.DISK_SIZE, blocks + "blocks");
         });
+        flags.options.collector().ifPresent(collector -> options.put(TraceOptions.OTLP_ENDPOINT, collector.toString()));
         options.put(AgentOptions.HOST, hostBlocks() + "blocks");
         options.put(AgentOptions.BYTES_PER_BLOCK, flags.options.blockBytes() + "B");
         options.put(AgentOptions.BLOCK_TOKENS, workload.blockTokens());

@@ -115,7 +115,7 @@ final class ProcessDemo implements AutoCloseable {
     }
 
     private List<String> controller(String servers) {
-        return List.of(
+        List<String> line = new ArrayList<>(List.of(
                 "controller",
                 "--bootstrap-servers", servers,
                 "--no-directory",
@@ -124,7 +124,13 @@ final class ProcessDemo implements AutoCloseable {
                 "--api-listen", "none",
                 "--commands", flags.commands.name(),
                 "--commit-interval-ms", String.valueOf(flags.commitIntervalMs),
-                "--format", "json");
+                "--format", "json"));
+        line.addAll(spans());
+        return line;
+    }
+
+    private List<String> spans() {
+        return flags.options.collector().map(collector -> List.of("--otlp-endpoint", collector.toString())).orElse(List.of());
     }
 
     private List<String> agent(String servers, String node, int port) {
@@ -140,6 +146,7 @@ final class ProcessDemo implements AutoCloseable {
                 "--registration-timeout", String.valueOf(REGISTRATION_SECONDS),
                 "--port", String.valueOf(port),
                 "--format", "json"));
+        line.addAll(spans());
         blocks.disk().ifPresent(count ->
                 line.addAll(List.of("--disk", data.resolve("disk").resolve(node).toString(), "--disk-size", count + "blocks")));
         return line;

@@ -42,6 +42,7 @@ final class ReplayPlan {
                 new ReplayConfig.Device(memory, pages, options.blockBytes(), !options.noDeviceRetention),
                 new ReplayConfig.Identity(options.model, ByteString.copyFrom(digest.asByteBuffer())));
         return config.withRouter(options.route)
+                .withTraced(options.otlpEndpoint != null)
                 .withPacing(options.pacing(profile.durationMs()));
     }
 }

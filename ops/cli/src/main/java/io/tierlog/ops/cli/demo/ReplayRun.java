@@ -84,7 +84,8 @@ final class ReplayRun {
                 config.identity(),
                 config.timeouts(),
                 StoredAt.unknown(),
-                Optional.empty());
+                Optional.empty(),
+                false);
         return replay(alone, new ProgressLine(progress, terminal, Optional.empty()), ProgressListener.none());
     }
 

@@ -90,7 +90,7 @@ final class EngineCalls implements AutoCloseable {
         for (int i = 0; i < BLOCKS; i++) {
             submit.addKeys(ByteString.copyFrom(ByteBuffer.allocate(16).putLong(number).putLong(i + 1).flip()));
         }
-        measured(() -> session.submit(submit.build()));
+        measured(() -> session.submit(submit.build(), Optional.empty()));
         measured(() -> session.finish(FinishRequest.newBuilder()
                 .setSession(session.id()).setRequest("r" + number).setAttempt(1).setOutcome(FinishRequest.Outcome.OUTCOME_COMPLETED).build()));
     }

@@ -35,6 +35,7 @@ import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.TierUsage;
 import io.tierlog.schemas.decision.Fact;
+import io.tierlog.traces.TraceOptions;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -43,6 +44,7 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -67,16 +69,29 @@ final class PeerScene implements AutoCloseable {
     final ControllerApp controller;
     final DirectoryApp where;
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+    private final Optional<String> collector;
     private int runs;
 
     PeerScene(Path directory) throws InterruptedException {
+        this(directory, Optional.empty());
+    }
+
+    /** With traces of all requests, to {@code collector}. */
+    PeerScene(Path directory, String collector) throws InterruptedException {
+        this(directory, Optional.of(collector));
+    }
+
+    private PeerScene(Path directory, Optional<String> collector) throws InterruptedException {
         this.directory = directory;
+        this.collector = collector;
         access = KafkaAccess.of(own(EmbeddedKafka.start(EmbeddedKafkaConfig.of(directory.resolve("broker")))).bootstrapServers());
         try (TopicAdmin admin = new TopicAdmin(access)) {
             admin.create(Topics.DEFAULT, 3, 1);
         }
-        controller = own(ControllerApp.start(ControllerConfig.of(access, directory.resolve("controller"))
-                .with().http("127.0.0.1", 0).api(ApiConfig.loopback(0)).build()));
+        ControllerConfig.Builder settings = ControllerConfig.of(access, directory.resolve("controller"))
+                .with().http("127.0.0.1", 0).api(ApiConfig.loopback(0));
+        collector.map(TraceOptions::endpoint).ifPresent(settings::traces);
+        controller = own(ControllerApp.start(settings.build()));
         DirectoryConfig config = DirectoryConfig.of(access, Topics.DEFAULT, directory.resolve("directory"));
         where = own(DirectoryApp.start(config));
         assertTrue(where.awaitRunning(Duration.ofSeconds(60)));
@@ -104,6 +119,7 @@ final class PeerScene implements AutoCloseable {
                 AgentOptions.REGISTRATION_TIMEOUT, 60, AgentOptions.PEER_LISTEN, "127.0.0.1:0",
                 AgentOptions.PEER_TOKEN_FILE, Files.writeString(directory.resolve("token-" + node), TOKEN),
                 AgentOptions.DIRECTORY, directoryAddress()));
+        collector.ifPresent(url -> options.put(TraceOptions.OTLP_ENDPOINT, url));
         if (diskBlocks > 0) {
             options.put(AgentOptions.DISK, directory.resolve("disk-" + node));
             options.put(AgentOptions.DISK_SIZE, diskBlocks + "blocks");
@@ -126,7 +142,8 @@ final class PeerScene implements AutoCloseable {
                         "run-" + node + "-" + runs, workload, List.of(new EngineNode(node, new AgentAddress.HostPort("127.0.0.1", enginePort))),
                         new ReplayConfig.Device(memory, 600, BLOCK_BYTES, false), new ReplayConfig.Identity("model", digest))
                 .withPacing(new ReplayConfig.Pacing(2, OptionalDouble.empty(), 20))
-                .withTimeouts(timeouts);
+                .withTimeouts(timeouts)
+                .withTraced(collector.isPresent());
         return Replay.run(config, ProgressListener.none());
     }
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.engine.api;
 
+import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.grpc.stub.MetadataUtils;
 import io.tierlog.engine.v1.CancelRequest;
 import io.tierlog.engine.v1.EngineServiceGrpc.EngineServiceBlockingStub;
 import io.tierlog.engine.v1.EvictedRequest;
@@ -32,6 +34,7 @@ import java.util.function.Function;
  */
 public final class AgentSession {
     /** So many refused submits in a row mean that the agent does not know this session any more. */
+    private static final Metadata.Key<String> TRACEPARENT = Metadata.Key.of("traceparent", Metadata.ASCII_STRING_MARSHALLER);
     private static final int MAX_REFUSALS = 64;
     /** A broken connection ends the stream of notices about when it fails a call; a refusal does not. */
     private static final long STREAM_END_MS = 200;
@@ -89,14 +92,18 @@ public final class AgentSession {
         return ended;
     }
 
-    /** Submits an attempt and waits for its offer. */
-    public Submitted submit(SubmitRequest request) throws CallRefused, SessionLost, InterruptedException {
+    /**
+     * Submits an attempt and waits for its offer.
+     *
+     * @param traceparent W3C trace context of the attempt; empty for none
+     */
+    public Submitted submit(SubmitRequest request, Optional<String> traceparent) throws CallRefused, SessionLost, InterruptedException {
         Attempt attempt = new Attempt(request.getRequest(), request.getAttempt());
         CompletableFuture<Offer> ready = new CompletableFuture<>();
         waiting.put(attempt, ready);
         try {
             long start = System.nanoTime();
-            SubmitReply reply = call("Submit", timeouts.callMs(), stub -> stub.submit(request));
+            SubmitReply reply = call("Submit", timeouts.callMs(), stub -> traceparent.map(text -> traced(stub, text)).orElse(stub).submit(request));
             refusals.set(0);
             Optional<Offer> offer =
                     reply.hasOffer() ? Optional.of(reply.getOffer()) : await(ready, timeouts.readyMs());
@@ -109,6 +116,12 @@ public final class AgentSession {
         } finally {
             waiting.remove(attempt);
         }
+    }
+
+    private static EngineServiceBlockingStub traced(EngineServiceBlockingStub stub, String traceparent) {
+        Metadata headers = new Metadata();
+        headers.put(TRACEPARENT, traceparent);
+        return stub.withInterceptors(MetadataUtils.newAttachHeadersInterceptor(headers));
     }
 
     private Optional<Offer> await(CompletableFuture<Offer> ready, long timeoutMs) throws SessionLost, InterruptedException {
