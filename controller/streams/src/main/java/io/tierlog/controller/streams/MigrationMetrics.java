@@ -6,6 +6,7 @@ import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.tierlog.schemas.ConfigWarningKind;
 import io.tierlog.schemas.MigrationRefusal;
 import io.tierlog.schemas.MigrationRefused;
+import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.decision.ConfigWarning;
 import io.tierlog.schemas.decision.MigrationCompleted;
 import io.tierlog.schemas.decision.MigrationRejected;
@@ -31,6 +32,9 @@ final class MigrationMetrics {
         warnings = counter(registry, "tierlog_config_warnings_total", "Warnings about policies that were adopted, by kind", "kind");
         for (MigrationRefusal reason : MigrationRefusal.values()) {
             refused.initLabelValues(reason.name());
+        }
+        for (OperationKind kind : OperationKind.values()) {
+            quotas.initLabelValues(kind.name());
         }
         for (ConfigWarningKind kind : ConfigWarningKind.values()) {
             warnings.initLabelValues(kind.name());
