@@ -48,8 +48,8 @@ final class StreamsGauges {
         gauges.add(registry, "tierlog_rocksdb_memtable_bytes", "Write buffers of RocksDB", "size-all-mem-tables", Fold.SUM);
         gauges.add(registry, "tierlog_rocksdb_rows", "Rows in the state of this instance, estimated", "estimate-num-keys", Fold.SUM);
         gauges.add(registry, "tierlog_rocksdb_files_bytes", "Size of RocksDB's files", "total-sst-files-size", Fold.SUM);
-        gauges.add(registry, "tierlog_streams_commit_max_ms", "Longest commit lately", "commit-latency-max", Fold.MAX);
-        gauges.add(registry, "tierlog_streams_commit_avg_ms", "Commit on average lately", "commit-latency-avg", Fold.MAX);
+        gauges.seconds(registry, "tierlog_streams_commit_max_seconds", "Longest commit lately", "commit-latency-max");
+        gauges.seconds(registry, "tierlog_streams_commit_avg_seconds", "Commit on average lately", "commit-latency-avg");
         gauges.add(registry, "tierlog_streams_process_rate", "Records decided per second lately", "process-rate", Fold.MAX);
         GaugeWithCallback.builder()
                 .name("tierlog_producer_buffer_free_ratio")
@@ -64,6 +64,14 @@ final class StreamsGauges {
                 .name(name)
                 .help(help)
                 .callback(callback -> callback.call(read(metric, fold)))
+                .register(registry);
+    }
+
+    private void seconds(PrometheusRegistry registry, String name, String help, String millis) {
+        GaugeWithCallback.builder()
+                .name(name)
+                .help(help)
+                .callback(callback -> callback.call(read(millis, Fold.MAX) / 1_000))
                 .register(registry);
     }
 

@@ -42,7 +42,8 @@ final class Alerts {
             alert("TierlogProcessDown", "up{job=~\"tierlog.*\"} < 1", 2, "critical", "A Tierlog process does not answer the scrape.",
                     "up{job=\"tierlog-agent\"}", "job: tierlog-agent", ZERO, ONE),
             alert("TierlogPartFailed", "max by (job, instance, part) (tierlog_health_level) > 1", 2, "critical",
-                    "A part of a process has failed; /health says why.", "tierlog_health_level{job=\"tierlog-agent\", instance=\"a\", part=\"device\"}",
+                    "A part of a process has failed; /health says why.",
+                    "tierlog_health_level{job=\"tierlog-agent\", instance=\"a\", part=\"device\"}",
                     "job: tierlog-agent, instance: a, part: device", "2x60", ONE),
             alert("TierlogPartDegraded", "max by (job, instance, part) (tierlog_health_level) > 0", 15, "warning",
                     "A part of a process has been degraded for long; /health says why.",
@@ -76,11 +77,13 @@ final class Alerts {
             alert("TierlogPagesQuarantined", "sum by (instance, tier) (tierlog_agent_pages{state=\"quarantined\"}) > 0", 15, "warning",
                     "Pages stay out of use because a transfer has an unknown outcome.",
                     "tierlog_agent_pages{instance=\"a\", tier=\"host\", state=\"quarantined\"}", "instance: a, tier: host", ONE, ZERO),
-            alert("TierlogTransfersFail", "sum by (instance, tier) (rate(tierlog_agent_transfer_failures_total{reason=\"IO\"}[5m])) > 0", 5, "warning",
+            alert("TierlogTransfersFail", "sum by (instance, tier) (rate(tierlog_agent_transfer_failures_total{reason=\"IO\"}[5m])) > 0", 5,
+                    "warning",
                     "Transfers of a tier fail with input/output errors.",
                     "tierlog_agent_transfer_failures_total{instance=\"a\", tier=\"store\", reason=\"IO\"}", "instance: a, tier: store", RISES, STAYS),
             alert("TierlogDirectoryFull", "sum by (instance) (tierlog_directory_full_partitions) > 0", 1, "warning",
-                    "A directory's index is full: it answers UNKNOWN.", "tierlog_directory_full_partitions{instance=\"a\"}", "instance: a", ONE, ZERO),
+                    "A directory's index is full: it answers UNKNOWN.",
+                    "tierlog_directory_full_partitions{instance=\"a\"}", "instance: a", ONE, ZERO),
             alert("TierlogSpaceLow", "min by (directory) (tierlog_free_bytes) < 1073741824", 5, "critical",
                     "Less than 1 GiB is free for the state or the log.", "tierlog_free_bytes{directory=\"log\"}", "directory: log",
                     "1000x60", "2000000000x60"),
@@ -118,7 +121,8 @@ final class Alerts {
 
     /** Two unit tests for each alert: it fires, and it is silent. */
     static String tests() {
-        StringBuilder yaml = new StringBuilder("# Made by MonitoringFilesTest; do not edit.\nrule_files:\n  - rules.yml\nevaluation_interval: 1m\ntests:\n");
+        StringBuilder yaml = new StringBuilder(
+                "# Made by MonitoringFilesTest; do not edit.\nrule_files:\n  - rules.yml\nevaluation_interval: 1m\ntests:\n");
         for (Alert alert : ALL) {
             test(yaml, alert, alert.bad(), true);
             test(yaml, alert, alert.good(), false);
