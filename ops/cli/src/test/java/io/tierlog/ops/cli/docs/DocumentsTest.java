@@ -123,7 +123,8 @@ class DocumentsTest {
         for (Document document : documents) {
             for (String span : document.spans()) {
                 String first = span.split("[#.(: ]", 2)[0];
-                if (NAME.matcher(first).matches() && !words.contains(first)) {
+                // MonitoringFilesTest compares the page of metrics with the code, which makes some names of constants.
+                if (NAME.matcher(first).matches() && !words.contains(first) && !document.path().equals("docs/metrics.md")) {
                     unknown.add(document.path() + ": " + span);
                 }
                 if (PATH.matcher(span).matches() && !Files.exists(Document.ROOT.resolve(span))) {
