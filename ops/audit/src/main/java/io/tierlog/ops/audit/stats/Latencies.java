@@ -4,16 +4,18 @@ package io.tierlog.ops.audit.stats;
 import org.HdrHistogram.Histogram;
 
 /** Histograms of durations in milliseconds, up to an hour: what is longer counts as an hour, what is negative as 0. Without state. */
-final class Latencies {
+public final class Latencies {
     private static final long MAX_MS = 3_600_000;
 
     private Latencies() {}
 
-    static Histogram histogram() {
+    /** An empty one. */
+    public static Histogram histogram() {
         return new Histogram(MAX_MS, 3);
     }
 
-    static long clamp(long ms) {
+    /** What is recorded for a duration, in milliseconds. */
+    public static long clamp(long ms) {
         return Math.clamp(ms, 0, MAX_MS);
     }
 }

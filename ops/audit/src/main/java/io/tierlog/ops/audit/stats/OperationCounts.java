@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.audit.stats;
 
+import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.OperationState;
+import io.tierlog.schemas.decision.Fact;
+import io.tierlog.schemas.decision.OperationEnded;
+import io.tierlog.schemas.decision.OperationIssued;
+import io.tierlog.schemas.decision.OrphanAdopted;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * Operations of one kind.
@@ -20,6 +26,22 @@ public record OperationCounts(
         long started, Map<OperationState, Long> ends, Map<OperationReason, Long> reasons, long doneBlocks, long failedBlocks, long movedBytes) {
     /** No operation. */
     public static final OperationCounts NONE = new OperationCounts(0, Map.of(), Map.of(), 0, 0, 0);
+
+    /** What one fact adds to the operations of its node. */
+    public record Added(OperationKind kind, OperationCounts counts) {}
+
+    /** What a fact adds; empty for facts that neither begin nor end an operation. */
+    public static Optional<Added> of(Fact fact) {
+        // Facts of other types do not concern operations.
+        return switch (fact) {
+            case OperationIssued f -> Optional.of(new Added(f.kind(), new OperationCounts(1, Map.of(), Map.of(), 0, 0, 0)));
+            case OperationEnded f -> Optional.of(new Added(f.kind(), new OperationCounts(
+                    0, Map.of(f.state(), 1L), Map.of(f.reason(), 1L), f.doneBlocks(), f.failedBlocks(), f.movedBytes())));
+            case OrphanAdopted f -> Optional.of(new Added(f.kind(), new OperationCounts(
+                    1, Map.of(f.state(), 1L), Map.of(), f.doneBlocks(), f.failedBlocks(), f.movedBytes())));
+            default -> Optional.empty();
+        };
+    }
 
     /** Operations that ended in that state. */
     public long ended(OperationState state) {

@@ -2,18 +2,14 @@
 package io.tierlog.ops.audit.stats;
 
 import io.tierlog.schemas.OperationKind;
-import io.tierlog.schemas.OperationReason;
-import io.tierlog.schemas.OperationState;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.OperationEnded;
 import io.tierlog.schemas.decision.OperationIssued;
-import io.tierlog.schemas.decision.OrphanAdopted;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
 import org.HdrHistogram.Histogram;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Operations, from the facts alone: unfinished before + started = done + failed + cancelled + fenced + unfinished, and each has one end. What
@@ -36,13 +32,16 @@ final class OperationStatistics {
     }
 
     void fact(Fact fact, long atMs) {
-        String node = fact.envelope().aggregate();
+        if (atMs >= fromMs) {
+            OperationCounts.of(fact).ifPresent(more -> byNode
+                    .computeIfAbsent(fact.envelope().aggregate(), n -> new EnumMap<>(OperationKind.class))
+                    .merge(more.kind(), more.counts(), OperationCounts::plus));
+        }
         // Facts of other types do not concern operations.
         switch (fact) {
             case OperationIssued f -> {
                 boolean isSecond = issuedAtMs.put(f.operation(), atMs) != null;
                 if (atMs >= fromMs) {
-                    add(node, f.kind(), new OperationCounts(1, Map.of(), Map.of(), 0, 0, 0));
                     breaches += isSecond ? 1 : 0;
                 } else {
                     unfinishedBefore += isSecond ? 0 : 1;
@@ -51,7 +50,6 @@ final class OperationStatistics {
             case OperationEnded f -> {
                 Long since = issuedAtMs.remove(f.operation());
                 if (atMs >= fromMs) {
-                    add(node, f.kind(), end(0, f.state(), f.reason(), f.doneBlocks(), f.failedBlocks(), f.movedBytes()));
                     if (since == null) {
                         breaches++;
                     } else {
@@ -61,18 +59,8 @@ final class OperationStatistics {
                     unfinishedBefore -= since == null ? 0 : 1;
                 }
             }
-            case OrphanAdopted f when atMs >= fromMs ->
-                add(node, f.kind(), end(1, f.state(), null, f.doneBlocks(), f.failedBlocks(), f.movedBytes()));
             default -> {}
         }
-    }
-
-    private static OperationCounts end(long started, OperationState state, @Nullable OperationReason reason, int done, int failed, long bytes) {
-        return new OperationCounts(started, Map.of(state, 1L), reason == null ? Map.of() : Map.of(reason, 1L), done, failed, bytes);
-    }
-
-    private void add(String node, OperationKind kind, OperationCounts more) {
-        byNode.computeIfAbsent(node, n -> new EnumMap<>(OperationKind.class)).merge(kind, more, OperationCounts::plus);
     }
 
     private void duration(OperationKind kind, long ms) {

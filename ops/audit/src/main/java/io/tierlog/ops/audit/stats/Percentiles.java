@@ -13,7 +13,8 @@ import org.HdrHistogram.Histogram;
  * @param max the longest in milliseconds
  */
 public record Percentiles(long count, double p50, double p90, double p99, double max) {
-    static Percentiles of(Histogram ms) {
+    /** Of a histogram of milliseconds. */
+    public static Percentiles of(Histogram ms) {
         return new Percentiles(
                 ms.getTotalCount(), ms.getValueAtPercentile(50), ms.getValueAtPercentile(90), ms.getValueAtPercentile(99), ms.getMaxValue());
     }
