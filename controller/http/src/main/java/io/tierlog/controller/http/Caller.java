@@ -12,6 +12,9 @@ public record Caller(Role role, String name, Scope scope) {
     /** The caller of a server without tokens. */
     public static final Caller LOCAL = new Caller(Role.OPERATOR, "local", Scope.ALL);
 
+    /** A caller of what is open to all. */
+    static final Caller NONE = new Caller(Role.READER, "none", Scope.ALL);
+
     /** What a caller may do: an operator may also read. */
     public enum Role {
         /** May read. */

@@ -4,6 +4,8 @@ package io.tierlog.controller.http;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -11,7 +13,9 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.stream.Collectors;
+import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +36,7 @@ public final class HttpServer implements AutoCloseable {
 
     private final JettyServer server;
     private final List<Route> routes;
+    private final Map<String, Page> pages;
     private final Tokens tokens;
     private final LocalCallers local;
     private final ServerLimits limits;
@@ -44,6 +49,16 @@ public final class HttpServer implements AutoCloseable {
      * @throws ServerException when the address is taken or not of this machine, or the TLS files cannot be used
      */
     public HttpServer(Listener where, Tokens tokens, List<Route> routes) {
+        this(where, tokens, routes, List.of());
+    }
+
+    /**
+     * Listens at once, with pages besides the routes.
+     *
+     * @throws ServerException when the address is taken or not of this machine, or the TLS files cannot be used
+     */
+    public HttpServer(Listener where, Tokens tokens, List<Route> routes, List<Page> pages) {
+        this.pages = pages.stream().collect(Collectors.toUnmodifiableMap(Page::path, Function.identity()));
         this.tokens = tokens;
         local = new LocalCallers(where, tokens);
         this.routes = List.copyOf(routes);
@@ -64,6 +79,11 @@ public final class HttpServer implements AutoCloseable {
     }
 
     private void handle(Request request, Response response) throws IOException {
+        Page page = request.getMethod().equals("GET") ? pages.get(request.getHttpURI().getPath()) : null;
+        if (page != null) {
+            show(page, request, response);
+            return;
+        }
         if (!requests.tryAcquire()) {
             Problem problem = new Problem(Problem.Kind.OVERLOADED, limits.requests() + " requests are in progress", "retry in a moment");
             send(response, refused(problem, Map.of()), Problem.MEDIA_TYPE);
@@ -73,6 +93,47 @@ public final class HttpServer implements AutoCloseable {
             answer(request, response);
         } finally {
             requests.release();
+        }
+    }
+
+    private void show(Page page, Request request, Response response) throws IOException {
+        try {
+            local.admit(request.getHeaders().get("Host"), request.getHeaders().get("Origin"));
+            Route route = Route.get(page.path(), page.query(), any -> HttpResponse.of(200, json.createObjectNode()));
+            Caller caller = page.open() ? Caller.NONE : tokens.admit(request.getHeaders().get("Authorization"), Caller.Role.READER);
+            HttpRequest.Raw raw = new HttpRequest.Raw(caller, Map.of(), request.getHttpURI().getQuery(), null);
+            page.answer().to(new HttpRequest(raw, route, JsonBody.of(json, new byte[0])), new PageOut(request, response));
+        } catch (Problem problem) {
+            send(response, refused(problem, Map.of()), Problem.MEDIA_TYPE);
+        }
+    }
+
+    /** Sends what a page makes. */
+    private final class PageOut implements Page.Out {
+        private final Request request;
+        private final Response response;
+
+        PageOut(Request request, Response response) {
+            this.request = request;
+            this.response = response;
+        }
+
+        @Override
+        public void file(String mediaType, Map<String, String> headers, byte[] body) throws IOException {
+            headers.forEach(response.getHeaders()::put);
+            JettyServer.send(response, 200, mediaType, body);
+        }
+
+        @Override
+        public Page.Events events() throws IOException {
+            response.setStatus(200);
+            response.getHeaders().put("Content-Type", "text/event-stream");
+            response.getHeaders().put("Cache-Control", "no-store");
+            response.getHeaders().put("X-Accel-Buffering", "no");
+            return text -> {
+                Content.Sink.write(response, false, ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)));
+                server.taken(request);
+            };
         }
     }
 

@@ -149,6 +149,11 @@ final class JettyServer implements AutoCloseable {
         requests.shutdownNow();
     }
 
+    /** The client has taken a part of a long response: its time for a response begins again. */
+    void taken(Request request) {
+        slow.begins(request.getConnectionMetaData().getConnection());
+    }
+
     /** Sends a whole response; returns when the transport has it. */
     static void send(Response response, int status, String mediaType, byte[] body) throws IOException {
         response.setStatus(status);

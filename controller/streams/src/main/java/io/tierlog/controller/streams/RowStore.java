@@ -16,7 +16,7 @@ import org.apache.kafka.streams.state.internals.WrappedStateStore;
  * <p>It is deliberately not a key-value store itself: no interactive query can read around the rows that are kept back. Trade-off: it extends an
  * internal class of Streams, the only one that Streams asks to write out a cache.
  */
-final class RowStore extends WrappedStateStore<KeyValueStore<Bytes, byte[]>, Bytes, byte[]> {
+public final class RowStore extends WrappedStateStore<KeyValueStore<Bytes, byte[]>, Bytes, byte[]> {
     private Runnable writeOut = RowStore::nothing;
 
     RowStore(KeyValueStore<Bytes, byte[]> rows) {
@@ -24,7 +24,7 @@ final class RowStore extends WrappedStateStore<KeyValueStore<Bytes, byte[]>, Byt
     }
 
     /** Registers what writes the rows that are kept back; it replaces an earlier one. */
-    void beforeCommit(Runnable action) {
+    public void beforeCommit(Runnable action) {
         writeOut = action;
     }
 
@@ -55,7 +55,7 @@ final class RowStore extends WrappedStateStore<KeyValueStore<Bytes, byte[]>, Byt
     }
 
     /** Builds one over the store of another builder. */
-    record Builder(StoreBuilder<KeyValueStore<Bytes, byte[]>> rows) implements StoreBuilder<RowStore> {
+    public record Builder(StoreBuilder<KeyValueStore<Bytes, byte[]>> rows) implements StoreBuilder<RowStore> {
         @Override
         public StoreBuilder<RowStore> withCachingEnabled() {
             return new Builder(rows.withCachingEnabled());

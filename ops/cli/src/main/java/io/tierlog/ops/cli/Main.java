@@ -55,6 +55,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             ControllerCommand.class,
             DemoCommand.class,
             DirectoryCommand.class,
+            DashboardCommand.class,
             DrainCommand.class,
             EngineCommand.class,
             ExistCommand.class,

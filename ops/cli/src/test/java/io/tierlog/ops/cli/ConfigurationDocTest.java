@@ -49,6 +49,7 @@ class ConfigurationDocTest {
                 + section("agent", new AgentCommand())
                 + section("bridge", new BridgeCommand())
                 + section("controller", new ControllerCommand())
+                + section("dashboard", new DashboardCommand())
                 + section("directory", new DirectoryCommand());
         if (Boolean.getBoolean("tierlog.write.docs")) {
             Files.createDirectories(PAGE.getParent());

@@ -162,6 +162,9 @@ public final class DemoCommand implements Callable<Integer> {
     @Option(names = "--no-compare", description = "Do not replay again without the tiers, or without promotion; a run with kills never does.")
     boolean noCompare;
 
+    @Option(names = "--no-dashboard", description = "Do not serve the live page of the run; with --processes there is none.")
+    boolean noDashboard;
+
     @Option(names = "--processes", description = "Run every part in its own process and print the process ids.")
     boolean processes;
 

@@ -6,6 +6,7 @@ import io.tierlog.agent.app.AgentConfig;
 import io.tierlog.agent.app.AgentOptions;
 import io.tierlog.controller.directory.DirectoryApp;
 import io.tierlog.controller.directory.streams.DirectoryConfig;
+import io.tierlog.controller.http.ServerException;
 import io.tierlog.controller.streams.ControllerConfig;
 import io.tierlog.controller.streams.StreamsTuning;
 import io.tierlog.events.Causes;
@@ -25,6 +26,8 @@ import io.tierlog.ops.engine.api.AgentAddress;
 import io.tierlog.ops.engine.api.Timeouts;
 import io.tierlog.ops.engine.workload.Workload;
 import io.tierlog.ops.engine.workload.WorkloadProfile;
+import io.tierlog.ops.dashboard.DashboardApp;
+import io.tierlog.ops.dashboard.DashboardConfig;
 import io.tierlog.ops.kafka.EmbeddedKafka;
 import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
 import io.tierlog.traces.TraceOptions;
@@ -47,6 +50,7 @@ import org.jspecify.annotations.Nullable;
  * <p>One thread runs it; a shutdown hook may close it from another.
  */
 final class DemoRun implements AutoCloseable {
+    private static final int DASHBOARD_PORT = 8086;
     private static final Duration POLICY_WAIT = Duration.ofSeconds(30);
     private static final Duration DIRECTORY_WAIT = Duration.ofSeconds(60);
 
@@ -101,11 +105,25 @@ final class DemoRun implements AutoCloseable {
             nodes.add(new EngineNode(name, new AgentAddress.HostPort("127.0.0.1", agent.enginePort())));
         }
         System.err.println("Log at " + kafka.bootstrapServers() + ", data in " + data + (flags.keep ? "" : " (deleted at the end; --keep keeps it)"));
+        if (!flags.noDashboard && !flags.noController) {
+            DashboardApp page = closing.own(dashboard(access));
+            System.err.println("Live page at " + page.url() + " (until the run ends; --no-dashboard turns it off)");
+        }
         ReplayConfig plan = plan(nodes);
         if (flags.probeAheadMs() > 0) {
             plan = plan.withProbes(new ProbeAhead.Plan(prober(access), flags.probeAheadMs()));
         }
         return replay.run(plan, new ReplayRun.Watch(Optional.of(watch), controller, ProgressListener.none()), part.alone());
+    }
+
+    /** The live page at its usual port, or at any free one while that is taken. */
+    private DashboardApp dashboard(KafkaAccess access) {
+        Path state = data.resolve("dashboard");
+        try {
+            return DashboardApp.start(DashboardConfig.of(access, Topics.DEFAULT, state, DASHBOARD_PORT));
+        } catch (ServerException e) {
+            return DashboardApp.start(DashboardConfig.of(access, Topics.DEFAULT, state, 0));
+        }
     }
 
     /** Probes a directory beside the controller. */

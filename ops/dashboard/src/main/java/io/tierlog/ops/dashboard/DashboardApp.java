@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.dashboard;
+
+import io.tierlog.controller.http.Tokens;
+import io.tierlog.events.Codec;
+import io.tierlog.events.Schemas;
+import io.tierlog.events.TopicAdmin;
+import io.tierlog.events.registry.RegistryClient;
+import io.tierlog.events.registry.SchemaIds;
+import io.tierlog.ops.dashboard.streams.DashboardStreams;
+import io.tierlog.ops.dashboard.web.LogPosition;
+import io.tierlog.ops.dashboard.web.PageServer;
+import io.tierlog.ops.dashboard.web.Pages;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.CompletableFuture;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A running live page. It asks nothing of agents and controllers: it reads the log. Safe for use by several threads. */
+public final class DashboardApp implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(DashboardApp.class);
+    private static final long ROCKSDB_BYTES = 64L << 20;
+
+    private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+    private final DashboardStreams streams;
+    private final PageServer server;
+    private final String host;
+
+    private DashboardApp(DashboardConfig config) {
+        host = config.listen().host();
+        try {
+            Tokens tokens = Tokens.of(config.tokens());
+            try (TopicAdmin admin = new TopicAdmin(config.kafka())) {
+                admin.check(config.topics());
+            }
+            SchemaIds ids = config.registry().<SchemaIds>map(each -> own(new RegistryClient(each))).orElseGet(Schemas::bundled);
+            streams = own(new DashboardStreams(
+                    new DashboardStreams.Settings(config.kafka(), config.topics(), config.applicationId(), config.stateDir(), ROCKSDB_BYTES),
+                    new Codec(ids), config.limits()));
+            Pages pages = new Pages(streams.tasks(), () -> new LogPosition(streams.state(), streams.lag()), System::currentTimeMillis);
+            server = own(new PageServer(config.listen(), tokens, pages));
+        } catch (RuntimeException | Error e) {
+            close();
+            throw e;
+        }
+    }
+
+    /**
+     * Starts it; the pages are there at once, and say how far behind the log they are.
+     *
+     * @throws io.tierlog.events.LogSetupException when the brokers or the topics are not there or not as they must be
+     * @throws io.tierlog.controller.http.ServerException when the address is taken, or the tokens cannot be used
+     */
+    public static DashboardApp start(DashboardConfig config) {
+        return new DashboardApp(config);
+    }
+
+    private <P extends AutoCloseable> P own(P part) {
+        parts.push(part);
+        return part;
+    }
+
+    /** Where browsers find it. */
+    public String url() {
+        return "http://" + (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + server.port() + "/";
+    }
+
+    /** The port of the page. */
+    public int port() {
+        return server.port();
+    }
+
+    /** Waits until it has its partitions; false when that did not come about in time, or it has ended. */
+    public boolean awaitRunning(Duration patience) throws InterruptedException {
+        return streams.awaitRunning(patience);
+    }
+
+    /** Completes when it has ended by a failure. */
+    public CompletableFuture<Throwable> ended() {
+        return streams.ended();
+    }
+
+    /** Leaves the group and frees everything; at most about 12 s. Closing twice is harmless. */
+    @Override
+    public void close() {
+        while (!parts.isEmpty()) {
+            try {
+                parts.pop().close();
+            } catch (Exception e) {
+                LOG.warn("a part of the live page did not close cleanly", e);
+            }
+        }
+    }
+}

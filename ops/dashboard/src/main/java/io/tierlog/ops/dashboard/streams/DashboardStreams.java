@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.dashboard.streams;
+
+import io.tierlog.controller.streams.DamagedState;
+import io.tierlog.controller.streams.FailWithoutLogging;
+import io.tierlog.controller.streams.RocksDbSettings;
+import io.tierlog.events.Codec;
+import io.tierlog.events.KafkaAccess;
+import io.tierlog.events.Topics;
+import io.tierlog.ops.dashboard.fold.FoldLimits;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Properties;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.IsolationLevel;
+import org.apache.kafka.streams.CloseOptions;
+import org.apache.kafka.streams.KafkaStreams;
+import org.apache.kafka.streams.StreamsConfig;
+import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThreadExceptionResponse;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The Kafka Streams side of the live page. A thread that fails is replaced, {@value #MAX_FAILURES} times in a process; then the instance ends. Safe
+ * for use by several threads.
+ */
+public final class DashboardStreams implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(DashboardStreams.class);
+    private static final Duration CLOSE = Duration.ofSeconds(10);
+    private static final int MAX_FAILURES = 20;
+    private static final int COMMIT_MS = 1_000;
+    private static final int POLL_RECORDS = 2_000;
+    private static final int FETCH_BYTES = 8 << 20;
+
+    private final KafkaStreams streams;
+    private final FoldTasks tasks = new FoldTasks();
+    private final CompletableFuture<Throwable> ended = new CompletableFuture<>();
+    private final CountDownLatch running = new CountDownLatch(1);
+    private final AtomicInteger failures = new AtomicInteger();
+
+    /**
+     * What it works on.
+     *
+     * @param kafka the cluster
+     * @param topics names of the topics
+     * @param applicationId of this application alone
+     * @param stateDir directory of this instance alone
+     * @param rocksDbBytes memory for RocksDB outside of the heap
+     */
+    public record Settings(KafkaAccess kafka, Topics topics, String applicationId, Path stateDir, long rocksDbBytes) {}
+
+    /**
+     * Joins the group, and returns while it catches up.
+     *
+     * @throws UncheckedIOException when the state directory cannot be made
+     */
+    public DashboardStreams(Settings settings, Codec codec, FoldLimits limits) {
+        try {
+            Files.createDirectories(settings.stateDir());
+        } catch (IOException e) {
+            throw new UncheckedIOException("the state directory " + settings.stateDir() + " cannot be made", e);
+        }
+        DamagedState damaged = new DamagedState(settings.stateDir(), what -> LOG.warn("the state was damaged and is restored: {}", what));
+        FoldProcessor.Shared shared = FoldProcessor.Shared.of(settings.topics(), codec, limits, tasks);
+        streams = new KafkaStreams(DashboardTopology.build(settings.topics(), shared, damaged), properties(settings));
+        streams.setStateListener((now, _) -> {
+            if (now == KafkaStreams.State.RUNNING) {
+                running.countDown();
+            }
+            if (now == KafkaStreams.State.ERROR) {
+                ended.complete(new IllegalStateException("Kafka Streams stopped with an error"));
+                running.countDown();
+            }
+        });
+        streams.setUncaughtExceptionHandler(this::failed);
+        streams.start();
+    }
+
+    private static Properties properties(Settings settings) {
+        Properties all = new Properties();
+        all.putAll(settings.kafka().properties());
+        all.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, settings.kafka().bootstrapServers());
+        all.put(StreamsConfig.APPLICATION_ID_CONFIG, settings.applicationId());
+        all.put(StreamsConfig.STATE_DIR_CONFIG, settings.stateDir().toString());
+        // Rows and position in one transaction: no record counts twice.
+        all.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
+        all.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, COMMIT_MS);
+        all.put(StreamsConfig.POLL_MS_CONFIG, 50);
+        all.put(StreamsConfig.NUM_STREAM_THREADS_CONFIG, 1);
+        all.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, 0);
+        all.put(StreamsConfig.ENSURE_EXPLICIT_INTERNAL_RESOURCE_NAMING_CONFIG, true);
+        all.put(StreamsConfig.REPLICATION_FACTOR_CONFIG, -1);
+        all.put(StreamsConfig.PROCESSING_EXCEPTION_HANDLER_CLASS_CONFIG, FailWithoutLogging.class);
+        all.put(StreamsConfig.ROCKSDB_CONFIG_SETTER_CLASS_CONFIG, RocksDbSettings.class);
+        all.put(RocksDbSettings.BYTES, String.valueOf(settings.rocksDbBytes()));
+        all.put(StreamsConfig.producerPrefix(ProducerConfig.COMPRESSION_TYPE_CONFIG), settings.kafka().compression());
+        all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.ISOLATION_LEVEL_CONFIG),
+                IsolationLevel.READ_COMMITTED.toString().toLowerCase(Locale.ROOT));
+        all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG), "earliest");
+        all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_POLL_RECORDS_CONFIG), POLL_RECORDS);
+        all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.FETCH_MAX_BYTES_CONFIG), FETCH_BYTES);
+        return all;
+    }
+
+    private StreamThreadExceptionResponse failed(Throwable failure) {
+        if (failures.incrementAndGet() <= MAX_FAILURES) {
+            LOG.warn("the live page goes on with another thread after: {}", failure.getMessage(), failure);
+            return StreamThreadExceptionResponse.REPLACE_THREAD;
+        }
+        LOG.error("the live page stops after {} failures: {}", MAX_FAILURES, failure.getMessage(), failure);
+        ended.complete(failure);
+        return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
+    }
+
+    /** Waits until it has its partitions; false when that did not come about in time, or it has ended. */
+    public boolean awaitRunning(Duration patience) throws InterruptedException {
+        return running.await(patience.toMillis(), TimeUnit.MILLISECONDS) && !ended.isDone();
+    }
+
+    /** Completes when it has ended by a failure. */
+    public CompletableFuture<Throwable> ended() {
+        return ended.copy();
+    }
+
+    /** The state of Kafka Streams. */
+    public String state() {
+        return streams.state().name();
+    }
+
+    /** The folds. */
+    public FoldTasks tasks() {
+        return tasks;
+    }
+
+    /** Records that are not read yet, by {@code TOPIC-PARTITION}, as far as the consumer knows. */
+    public Map<String, Long> lag() {
+        Map<String, Long> lag = new TreeMap<>();
+        streams.metrics().forEach((name, metric) -> {
+            if (name.name().equals("records-lag") && metric.metricValue() instanceof Double value && !value.isNaN()
+                    && !String.valueOf(name.tags().get("client-id")).contains("restore")) {
+                lag.put(name.tags().get("topic") + "-" + name.tags().get("partition"), value.longValue());
+            }
+        });
+        return lag;
+    }
+
+    @Override
+    public void close() {
+        streams.close(CloseOptions.timeout(CLOSE).withGroupMembershipOperation(CloseOptions.GroupMembershipOperation.LEAVE_GROUP));
+    }
+}

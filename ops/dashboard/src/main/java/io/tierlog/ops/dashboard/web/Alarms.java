@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.dashboard.web;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import io.tierlog.ops.dashboard.model.Counters;
+import io.tierlog.ops.dashboard.model.Names;
+import io.tierlog.ops.dashboard.model.NodeRow;
+import io.tierlog.schemas.Tier;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** What an operator should look at, with what it means, from the numbers that the overview shows. Without state. */
+final class Alarms {
+    private static final long QUIET_MS = 15_000;
+    private static final long ABOVE_MS = 60_000;
+    private static final long BEHIND = 10_000;
+    private static final long LEAST_REQUESTS = 20;
+    private static final double EXPIRED_SHARE = 0.1;
+
+    private final ArrayNode found = JsonNodeFactory.instance.arrayNode();
+
+    private Alarms() {}
+
+    static ArrayNode of(Counters sum, List<NodeRow> nodes, LogPosition log, long lastMs, long nowMs) {
+        Alarms alarms = new Alarms();
+        alarms.reader(log, lastMs, nowMs);
+        for (NodeRow node : nodes) {
+            alarms.node(node, lastMs);
+        }
+        alarms.counts(sum);
+        return alarms.found;
+    }
+
+    private void reader(LogPosition log, long lastMs, long nowMs) {
+        if (!log.state().equals("RUNNING")) {
+            add("warning", "This page is " + log.state().toLowerCase(Locale.ROOT), "it restores or joins its group, and goes on by itself", "log");
+        }
+        if (log.behind() > BEHIND) {
+            add("warning", "This page is " + log.behind() + " records behind the log", "numbers are older than they seem until it has caught up", "log");
+        }
+        if (lastMs > 0 && nowMs - lastMs > QUIET_MS) {
+            add("error", "The log is silent for " + (nowMs - lastMs) / 1_000 + " s", "no controller ticks: is one running, can it reach the brokers?",
+                    "log");
+        }
+    }
+
+    private void node(NodeRow node, long lastMs) {
+        if (node.state().equals("LOST")) {
+            add("error", "Node " + node.node() + " is lost", "its agent was silent for too long; blocks in its memory count no more", "nodes");
+        }
+        for (Map.Entry<Tier, NodeRow.TierRow> tier : node.tiers().entrySet()) {
+            long since = tier.getValue().aboveSinceMs();
+            if (since > 0 && lastMs - since > ABOVE_MS && node.state().equals(NodeRow.UP)) {
+                add("warning", tier.getKey() + " of " + node.node() + " is above its high mark for " + (lastMs - since) / 1_000 + " s",
+                        "eviction does not reach the low mark: pins, or a tier below that is full", "nodes");
+            }
+        }
+    }
+
+    private void counts(Counters sum) {
+        long submitted = sum.get(Names.SUBMITTED);
+        long expired = sum.get(Names.EXPIRED);
+        if (submitted >= LEAST_REQUESTS && expired > EXPIRED_SHARE * submitted) {
+            add("warning", expired + " of " + submitted + " requests waited in vain for a fetch", "they computed what the store or a disk has",
+                    "requests");
+        }
+        count(sum.sum(Names.LAST_COPIES), "error", " blocks left without another known copy", "they must be computed again", "overview");
+        count(sum.get(Names.OVERDUE), "warning", " operations were overdue", "an agent is slow or stuck", "nodes");
+        count(sum.get(Names.SKIPPED), "warning", " records were skipped: they are dead letters", "the topic of dead letters has them", "log");
+        count(sum.get(Names.UNREADABLE), "warning", " records could not be decoded by this page", "a newer version writes, or bytes are damaged", "log");
+    }
+
+    private void count(long count, String level, String what, String means, String page) {
+        if (count > 0) {
+            add(level, count + what, means, page);
+        }
+    }
+
+    private void add(String level, String what, String means, String page) {
+        found.addObject().put("level", level).put("what", what).put("means", means).put("page", page);
+    }
+}

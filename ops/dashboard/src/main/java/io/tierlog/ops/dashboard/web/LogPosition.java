@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.dashboard.web;
+
+import java.util.Map;
+
+/**
+ * How the reader of the log is.
+ *
+ * @param state of Kafka Streams
+ * @param lag records that are not read yet, by {@code TOPIC-PARTITION}
+ */
+public record LogPosition(String state, Map<String, Long> lag) {
+    /** Records that are not read yet. */
+    public long behind() {
+        return lag.values().stream().mapToLong(Long::longValue).sum();
+    }
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.dashboard.web;
+
+import io.tierlog.controller.http.Endpoint;
+import io.tierlog.controller.http.HttpResponse;
+import io.tierlog.controller.http.HttpServer;
+import io.tierlog.controller.http.Listener;
+import io.tierlog.controller.http.Page;
+import io.tierlog.controller.http.Route;
+import io.tierlog.controller.http.ServerLimits;
+import io.tierlog.controller.http.Tokens;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Serves the pages: {@code /} for browsers, {@code /api/PAGE} for each page as JSON, {@code /api/live?page=PAGE} for its changes as they come. Safe
+ * for use by several threads.
+ */
+public final class PageServer implements AutoCloseable {
+    /** The option that names its address. */
+    public static final String LISTEN_FLAG = "--dashboard-listen";
+
+    private static final int BODY_BYTES = 1 << 20;
+    private static final int REQUESTS = 64;
+    private static final int PERIOD_MS = 1_000;
+    private static final ServerLimits LIMITS =
+            new ServerLimits(BODY_BYTES, 32, REQUESTS, new ServerLimits.Clients(256, 16 << 10, 30_000, 60_000));
+
+    private final LiveStreams streams;
+    private final HttpServer server;
+
+    /**
+     * Listens at once.
+     *
+     * @throws io.tierlog.controller.http.ServerException when the address is taken
+     */
+    public PageServer(Endpoint where, Tokens tokens, Pages pages) {
+        this(where, tokens, pages, LiveStreams.Limits.DEFAULTS);
+    }
+
+    PageServer(Endpoint where, Tokens tokens, Pages pages, LiveStreams.Limits limits) {
+        streams = new LiveStreams(limits, pages::json);
+        List<Route> routes = new ArrayList<>();
+        for (String page : PageQuery.PAGES) {
+            routes.add(Route.get("/api/" + page, PageQuery.PARAMETERS,
+                    request -> HttpResponse.of(200, pages.json(PageQuery.of(request, page)))));
+        }
+        List<Page> files = new ArrayList<>(Assets.all());
+        files.add(new Page("/api/live", false, PageQuery.PARAMETERS,
+                (request, out) -> streams.stream(PageQuery.of(request, request.query("page").orElse("overview")), out)));
+        server = new HttpServer(new Listener(LISTEN_FLAG, where, LIMITS), tokens, routes, files);
+        streams.everyMs(PERIOD_MS);
+    }
+
+    /** The port it listens on. */
+    public int port() {
+        return server.port();
+    }
+
+    /** Browsers that follow a page. */
+    public int browsers() {
+        return streams.connected();
+    }
+
+    @Override
+    public void close() {
+        streams.close();
+        server.close();
+    }
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.dashboard.web;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.tierlog.controller.http.Problem;
+import io.tierlog.ops.dashboard.fold.PartitionFold;
+import io.tierlog.ops.dashboard.model.NodeRow;
+import io.tierlog.ops.dashboard.model.RequestRow;
+import io.tierlog.ops.dashboard.model.Window;
+import io.tierlog.ops.dashboard.streams.FoldTasks;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+
+/** What each page shows, as JSON. Every answer says to when its numbers are, so that a page can show their age. Safe for use by several threads. */
+public final class Pages {
+    private static final int REQUESTS = 100;
+
+    private final FoldTasks tasks;
+    private final Supplier<LogPosition> log;
+    private final LongSupplier nowMs;
+
+    /**
+     * @param log how the reader of the log is
+     * @param nowMs the clock, milliseconds since 1970
+     */
+    public Pages(FoldTasks tasks, Supplier<LogPosition> log, LongSupplier nowMs) {
+        this.tasks = tasks;
+        this.log = log;
+        this.nowMs = nowMs;
+    }
+
+    /**
+     * The page of a query.
+     *
+     * @throws Problem NODE_UNKNOWN when it is of a node that is not there
+     */
+    ObjectNode json(PageQuery query) {
+        LogPosition position = log.get();
+        Map<Integer, PartitionFold.Seen> seen = tasks.read(PartitionFold::seen);
+        long lastMs = seen.values().stream().mapToLong(PartitionFold.Seen::lastMs).max().orElse(0);
+        ObjectNode body = switch (query.page()) {
+            case "overview" -> overview(query, position, lastMs);
+            case "nodes" -> nodes();
+            case "node" -> node(query);
+            case "requests" -> requests(query);
+            case "log" -> log(query, position, lastMs);
+            default -> throw new IllegalArgumentException("Invalid page " + query.page());
+        };
+        return body.put("page", query.page()).put("lastMs", lastMs).put("nowMs", nowMs.getAsLong()).put("reader", position.state())
+                .put("behind", position.behind()).put("partitions", seen.size());
+    }
+
+    private ObjectNode overview(PageQuery query, LogPosition position, long lastMs) {
+        Span span = Span.last(query.minutes(), firstMs(), lastMs);
+        List<Window> windows = new ArrayList<>();
+        tasks.read(fold -> copies(fold, span)).values().forEach(windows::addAll);
+        Window total = new Window(0);
+        tasks.read(fold -> copy(fold.total())).values().forEach(total::add);
+        List<NodeRow> nodes = new ArrayList<>();
+        tasks.read(fold -> List.copyOf(fold.nodes().values())).values().forEach(nodes::addAll);
+        Window sum = new Window(0);
+        windows.forEach(sum::add);
+        ObjectNode body = OverviewPage.json(span, windows, total);
+        body.put("minutes", query.minutes());
+        body.set("alarms", Alarms.of(sum.counters(), nodes, position, lastMs, nowMs.getAsLong()));
+        body.put("nodesUp", nodes.stream().filter(node -> node.state().equals(NodeRow.UP)).count()).put("nodes", nodes.size());
+        body.put("inFlight", tasks.read(fold -> {
+            long count = 0;
+            for (Object _ : fold.inFlight()) {
+                count++;
+            }
+            return count;
+        }).values().stream().mapToLong(Long::longValue).sum());
+        return body;
+    }
+
+    /** Beginning of the first window that is kept: before it there is nothing to show. */
+    private long firstMs() {
+        return tasks.read(PartitionFold::firstMs).values().stream().mapToLong(Long::longValue).min().orElse(0);
+    }
+
+    private static List<Window> copies(PartitionFold fold, Span span) {
+        List<Window> copies = new ArrayList<>();
+        fold.windows(span.fromMs(), span.toMs()).forEach(window -> copies.add(copy(window)));
+        return copies;
+    }
+
+    private static Window copy(Window window) {
+        Window copy = new Window(window.atMs());
+        copy.add(window);
+        return copy;
+    }
+
+    private ObjectNode nodes() {
+        ObjectNode body = JsonNodeFactory.instance.objectNode();
+        ArrayNode all = body.putArray("nodes");
+        tasks.read(NodePages::nodes).values().stream().flatMap(List::stream)
+                .sorted(Comparator.comparing(node -> node.path("node").asText())).forEach(all::add);
+        return body;
+    }
+
+    private ObjectNode node(PageQuery query) {
+        return tasks.read(fold -> NodePages.node(fold, query.node(), query.minutes())).values().stream().flatMap(Optional::stream).findFirst()
+                .orElseThrow(() -> new Problem(Problem.Kind.NODE_UNKNOWN, "the log has no node '" + query.node() + "'", "GET /api/nodes has all"));
+    }
+
+    private ObjectNode requests(PageQuery query) {
+        List<RequestRow> rows = new ArrayList<>();
+        tasks.read(fold -> NodePages.requests(fold, query.filter(), REQUESTS)).values().forEach(rows::addAll);
+        ObjectNode body = JsonNodeFactory.instance.objectNode();
+        ArrayNode all = body.putArray("requests");
+        rows.stream().sorted(Comparator.comparingLong(RequestRow::submittedMs).reversed()).limit(REQUESTS)
+                .forEach(row -> all.add(NodePages.json(row)));
+        return body;
+    }
+
+    private ObjectNode log(PageQuery query, LogPosition position, long lastMs) {
+        Span span = Span.last(query.minutes(), firstMs(), lastMs);
+        ObjectNode body = JsonNodeFactory.instance.objectNode();
+        body.put("minutes", query.minutes()).putObject("window").put("fromMs", span.fromMs()).put("toMs", span.toMs());
+        ArrayNode partitions = body.putArray("partitionRates");
+        tasks.read(fold -> {
+            Window sum = new Window(0);
+            fold.windows(span.fromMs(), span.toMs()).forEach(sum::add);
+            return OverviewPage.sums(sum).withObjectProperty("records").put("lastMs", fold.seen().lastMs());
+        }).forEach((partition, records) -> partitions.add(records.put("partition", partition).put("seconds", span.seconds())));
+        ObjectNode lag = body.putObject("lag");
+        position.lag().forEach(lag::put);
+        return body;
+    }
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.dashboard.fold;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.tierlog.ops.audit.stats.LogStatistics;
+import io.tierlog.ops.audit.stats.LogSummary;
+import io.tierlog.ops.dashboard.model.Counters;
+import io.tierlog.ops.dashboard.model.Names;
+import io.tierlog.ops.dashboard.model.Window;
+import io.tierlog.ops.simulation.swarm.RandomLog;
+import io.tierlog.ops.simulation.world.World;
+import io.tierlog.controller.core.api.DecideResult;
+import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.ops.simulation.world.UndoTables;
+import io.tierlog.schemas.decision.Fact;
+import io.tierlog.schemas.event.Event;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The fold against the audit's statistics, over logs of random episodes, and restored from its rows at many places. */
+class PartitionFoldTest {
+    private static final FoldLimits LIMITS = FoldLimits.DEFAULTS;
+
+    /** A fold that is written down and restored now and then, as a restart does. */
+    private static final class Restarting {
+        private final int every;
+        private final Map<String, Row> kept = new LinkedHashMap<>();
+        private PartitionFold fold = new PartitionFold(LIMITS);
+        private int applied;
+
+        Restarting(int every) {
+            this.every = every;
+        }
+
+        void after() {
+            if (++applied % every == 0) {
+                restart();
+            }
+        }
+
+        void restart() {
+            for (Row row : fold.takeChanges()) {
+                String key = new String(row.key(), StandardCharsets.UTF_8);
+                if (row.value() == null) {
+                    kept.remove(key);
+                } else {
+                    kept.put(key, row);
+                }
+            }
+            fold = PartitionFold.restored(LIMITS, List.copyOf(kept.values()));
+        }
+    }
+
+    private record Entry(long atMs, Object record) {}
+
+    /** The records of all partitions in one order; a partition of the page has them as well as of one. */
+    private static List<Entry> log(long seed) {
+        List<Entry> log = new ArrayList<>();
+        RandomLog.run(seed, new World.Watcher() {
+            private long nextMs = 1_000_000;
+
+            @Override
+            public void appended(int partition, long offset, Event event) {
+                log.add(new Entry(nextMs += 37, event));
+            }
+
+            @Override
+            public void decided(int partition, long offset, Event event, DecideResult decided) {}
+
+            @Override
+            public void touched(int partition, HeapTables state, List<UndoTables.Touched<?, ?>> rows) {}
+
+            @Override
+            public void committed(int partition, long offset, Fact fact) {
+                log.add(new Entry(nextMs += 11, fact));
+            }
+        });
+        return log;
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 5})
+    void theTotalsAreThoseOfTheAuditAndSurviveRestarts(long seed) {
+        List<Entry> log = log(seed);
+        LogStatistics statistics = new LogStatistics();
+        List<Restarting> folds = Stream.of(97, 1_000, Integer.MAX_VALUE).map(Restarting::new).toList();
+        for (Entry entry : log) {
+            switch (entry.record()) {
+                case Event event -> {
+                    statistics.event(event, entry.atMs());
+                    folds.forEach(each -> each.fold.event(event, entry.atMs()));
+                }
+                case Fact fact -> {
+                    statistics.fact(fact, entry.atMs());
+                    folds.forEach(each -> each.fold.fact(fact, entry.atMs()));
+                }
+                default -> throw new AssertionError(entry);
+            }
+            folds.forEach(Restarting::after);
+        }
+        LogSummary audit = statistics.summary(statistics.lastMs());
+        assertTrue(audit.requests().hits().accesses() > 0, "the episode has no prompt");
+        for (Restarting each : folds) {
+            each.restart();
+            AuditTotals.assertEqual(audit, each.fold.total(), "restarted every " + each.every);
+        }
+        assertEquals(folds.getLast().fold.nodes(), folds.getFirst().fold.nodes());
+        assertEquals(count(folds.getLast().fold.requests()), count(folds.getFirst().fold.requests()));
+        assertEquals(list(folds.getLast().fold.inFlight()), list(folds.getFirst().fold.inFlight()));
+    }
+
+    private static <T> List<T> list(Iterable<T> all) {
+        List<T> list = new ArrayList<>();
+        all.forEach(list::add);
+        return list;
+    }
+
+    private static int count(Iterable<?> all) {
+        return list(all).size();
+    }
+
+    /** All windows together are the total, as long as none has left; then only the latest are kept, and the total stays. */
+    @Test
+    void windowsAddUpAndTheOldestLeave() {
+        List<Entry> log = log(3);
+        PartitionFold all = new PartitionFold(LIMITS);
+        PartitionFold few = new PartitionFold(new FoldLimits(2, 10, 10, 10, 10, 2));
+        for (Entry entry : log) {
+            if (entry.record() instanceof Event event) {
+                all.event(event, entry.atMs());
+                few.event(event, entry.atMs());
+            } else if (entry.record() instanceof Fact fact) {
+                all.fact(fact, entry.atMs());
+                few.fact(fact, entry.atMs());
+            }
+        }
+        Window sum = new Window(0);
+        all.windows(0, Long.MAX_VALUE).forEach(sum::add);
+        assertEquals(all.total().counters().toMap(), sum.counters().toMap());
+        assertEquals(2, count(few.windows(0, Long.MAX_VALUE)));
+        assertEquals(all.total().counters().toMap(), few.total().counters().toMap());
+        assertTrue(few.nodes().size() <= 10 && count(few.requests()) <= 10 && count(few.ended()) <= 10);
+    }
+
+    @Test
+    void countersKeepTheirNamesSorted() {
+        Counters counters = new Counters();
+        counters.add("b", 2);
+        counters.add("a", 1);
+        counters.add("b", 3);
+        assertEquals(Map.of("a", 1L, "b", 5L), counters.toMap());
+        assertEquals(0, counters.get(Names.EXPIRED));
+        assertEquals(6, counters.sum(""));
+    }
+}
