@@ -41,7 +41,7 @@ export function Chart({ label, data, series, stack, format, max, theme, height =
         legend: { show: false },
         scales: { x: { time: true }, y: { range: (u, low, high) => [0, max ?? Math.max(high * 1.1, 1e-3)] } },
         axes: [
-          { ...axis, size: 28, space: 70, values: (u, ticks) => ticks.map((t) => new Date(t * 1000).toTimeString().slice(0, 5)) },
+          { ...axis, size: 28, space: 70, values: (u, ticks) => ticks.map((t) => new Date(t * 1000).toTimeString().slice(0, ticks.at(-1) - ticks[0] < 300 ? 8 : 5)) },
           { ...axis, size: 58, space: 34, values: (u, ticks) => ticks.map(format) },
         ],
         series: [
