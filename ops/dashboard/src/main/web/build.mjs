@@ -1,8 +1,10 @@
-// Bundles the browser side into ../resources/web, which is checked in: a Java developer needs no Node. The first line of app.js has the hash of the
+// Bundles the browser side into ../resources/web, packed and checked in: a Java developer needs no Node. The first line of app.js has the hash of the
 // sources; BundleTest compares it.
 import { build } from "esbuild";
 import { createHash } from "node:crypto";
-import { copyFileSync, readFileSync, readdirSync } from "node:fs";
+import { copyFileSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { basename } from "node:path";
+import { gzipSync } from "node:zlib";
 
 const out = "../resources/web";
 const sources = readdirSync(".").filter((name) => /\.(jsx?|mjs|css|html|json)$/.test(name)).sort();
@@ -11,11 +13,12 @@ for (const name of sources) {
   hash.update(name + "\n").update(readFileSync(name, "utf8").replaceAll("\r\n", "\n"));
 }
 const banner = `/* sources sha256:${hash.digest("hex")} */`;
-await build({
+const made = await build({
   entryPoints: ["app.jsx", "app.css"],
   outdir: out,
   bundle: true,
   minify: true,
+  write: false,
   target: "es2022",
   jsx: "automatic",
   jsxImportSource: "preact",
@@ -23,4 +26,7 @@ await build({
   banner: { js: banner },
   charset: "utf8",
 });
+for (const file of made.outputFiles) {
+  writeFileSync(`${out}/${basename(file.path)}.gz`, gzipSync(file.contents, { level: 9 }));
+}
 copyFileSync("index.html", `${out}/index.html`);

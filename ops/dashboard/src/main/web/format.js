@@ -31,4 +31,9 @@ export function clock(ms) {
 
 export const words = (name) => String(name || "").toLowerCase().replaceAll("_", " ");
 export const TIERS = ["device", "host", "disk", "store", "peer"];
-export const span = (minutes) => (minutes % 1440 === 0 ? "day" : minutes % 60 === 0 ? (minutes === 60 ? "hour" : `${minutes / 60} h`) : `${minutes} min`);
+
+export function span(minutes) {
+  if (minutes % 1440 === 0) return "day";
+  if (minutes % 60 === 0) return minutes === 60 ? "hour" : `${minutes / 60} h`;
+  return `${minutes} min`;
+}

@@ -46,12 +46,3 @@ async function read(reader, event) {
     }
   }
 }
-
-export async function ask(path, token, body) {
-  const headers = token ? { Authorization: `Bearer ${token}` } : {};
-  if (body !== undefined) headers["Content-Type"] = "application/json";
-  const answer = await fetch(path, { method: body === undefined ? "GET" : "POST", headers, body: body === undefined ? undefined : JSON.stringify(body) });
-  const json = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw new Error([json.detail, json.action].filter(Boolean).join(": ") || `the server answered ${answer.status}`);
-  return json;
-}

@@ -204,7 +204,7 @@ class DemoCommandTest {
     private JsonNode demo(boolean compare, String... flags) throws Exception {
         List<String> arguments = new ArrayList<>(List.of("demo", "--seed", "6", "--format", "json"));
         if (!compare) {
-            arguments.add("--no-compare");
+            arguments.addAll(List.of("--no-compare", "--no-dashboard"));
         }
         arguments.addAll(List.of(flags));
         assertEquals(0, run(arguments), () -> err + System.lineSeparator() + out);

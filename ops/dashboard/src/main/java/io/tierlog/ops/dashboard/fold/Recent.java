@@ -7,7 +7,7 @@ import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/** Rows of one kind by id, in the order in which they came; beyond the limit the oldest leaves. Notes every change in {@link Rows}. Not thread-safe. */
+/** Rows of one kind by id, in the order in which they came; beyond the limit the oldest leaves. Notes every change. Not thread-safe. */
 final class Recent<T> {
     private final char kind;
     private final int limit;

@@ -57,7 +57,7 @@ final class Rows {
         try {
             return JSON.readValue(value, type);
         } catch (IOException e) {
-            throw new IllegalStateException("a row cannot be decoded: " + type + ": delete the state directory, and start with another application id", e);
+            throw new IllegalStateException("a row cannot be decoded: " + type + ": start with another application id", e);
         }
     }
 

@@ -38,7 +38,7 @@ final class Alarms {
             add("warning", "This page is " + log.state().toLowerCase(Locale.ROOT), "it restores or joins its group, and goes on by itself", "log");
         }
         if (log.behind() > BEHIND) {
-            add("warning", "This page is " + log.behind() + " records behind the log", "numbers are older than they seem until it has caught up", "log");
+            add("warning", "This page is " + log.behind() + " records behind the log", "numbers are old until it has caught up", "log");
         }
         if (lastMs > 0 && nowMs - lastMs > QUIET_MS) {
             add("error", "The log is silent for " + (nowMs - lastMs) / 1_000 + " s", "no controller ticks: is one running, can it reach the brokers?",
@@ -69,7 +69,7 @@ final class Alarms {
         count(sum.sum(Names.LAST_COPIES), "error", " blocks left without another known copy", "they must be computed again", "overview");
         count(sum.get(Names.OVERDUE), "warning", " operations were overdue", "an agent is slow or stuck", "nodes");
         count(sum.get(Names.SKIPPED), "warning", " records were skipped: they are dead letters", "the topic of dead letters has them", "log");
-        count(sum.get(Names.UNREADABLE), "warning", " records could not be decoded by this page", "a newer version writes, or bytes are damaged", "log");
+        count(sum.get(Names.UNREADABLE), "warning", " records could not be decoded by this page", "a newer version writes, or damage", "log");
     }
 
     private void count(long count, String level, String what, String means, String page) {

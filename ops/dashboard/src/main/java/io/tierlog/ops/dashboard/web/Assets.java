@@ -8,6 +8,7 @@ import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.zip.GZIPInputStream;
 
 /** The files of the browser side, from the class path. They hold nothing of the log, so they need no token. Without state. */
 final class Assets {
@@ -35,11 +36,12 @@ final class Assets {
 
     /** A file of the bundle. */
     static byte[] read(String file) {
-        try (InputStream in = Assets.class.getResourceAsStream("/web/" + file)) {
+        boolean packed = !file.endsWith(".html");
+        try (InputStream in = Assets.class.getResourceAsStream("/web/" + file + (packed ? ".gz" : ""))) {
             if (in == null) {
                 throw new IllegalStateException("the bundle has no " + file + ": run node build.mjs in ops/dashboard/src/main/web");
             }
-            return in.readAllBytes();
+            return packed ? new GZIPInputStream(in).readAllBytes() : in.readAllBytes();
         } catch (IOException e) {
             throw new UncheckedIOException("the file " + file + " of the bundle cannot be read", e);
         }

@@ -23,7 +23,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The streams of the browsers. Once a second each page that is shown somewhere is made once, and goes to every browser that shows it. A browser that
- * does not take what it gets misses pages, which an event {@code gap} reports: every page is whole, so the next one makes up for it. At most {@link Limits#browsers} of them; a further one is refused. Safe for use by several threads.
+ * does not take what it gets misses pages, which an event {@code gap} reports: every page is whole, so the next one makes up for it.
+ * At most {@link Limits#browsers} of them; a further one is refused. Safe for use by several threads.
  *
  * <pre>
  *   event: page   data: JSON of the page
