@@ -48,7 +48,8 @@ class AskTheLogTest {
 
     @BeforeAll
     static void makeLog() {
-        Answer demo = run("demo", "--no-dashboard", "--seed", "6", "--requests", "60", "--nodes", "1", "--host", "50blocks", "--disk", "60blocks", "--partitions", "2",
+        Answer demo = run("demo", "--no-dashboard",
+                "--seed", "6", "--requests", "60", "--nodes", "1", "--host", "50blocks", "--disk", "60blocks", "--partitions", "2",
                 "--decode-us-per-token", "200", "--no-compare", "--format", "json", "--keep", "--data", data.toString());
         assertEquals(0, demo.exitCode(), demo.toString());
         try (EmbeddedKafka broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(data.resolve("broker")).withPort(0))) {

@@ -81,7 +81,8 @@ class AuditCommandsTest {
 
     @BeforeAll
     static void makeLogs() {
-        Answer demo = run("demo", "--no-dashboard", "--seed", "6", "--requests", "80", "--nodes", "1", "--host", "60blocks", "--disk", "60blocks", "--partitions", "2",
+        Answer demo = run("demo", "--no-dashboard",
+                "--seed", "6", "--requests", "80", "--nodes", "1", "--host", "60blocks", "--disk", "60blocks", "--partitions", "2",
                 "--decode-us-per-token", "200", "--no-compare", "--format", "json", "--keep", "--data", data.toString());
         assertEquals(0, demo.exitCode(), demo.toString());
         demoReport = demo.json();
