@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.events.config;
 
+import java.nio.file.Files;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -18,8 +19,32 @@ public final class Bounds implements ConfigDef.Validator {
     /** Every value of the type. */
     public static final Bounds NONE = new Bounds("", value -> {});
 
+    /** A text with something in it. */
+    public static final Bounds TEXT = form("", text -> {});
+
     /** A path of the file system. */
     public static final Bounds PATH = form("", OptionValues::path);
+
+    /** A file that is there. */
+    public static final Bounds FILE = form("a file that can be read", text -> {
+        if (!Files.isRegularFile(OptionValues.path(text)) || !Files.isReadable(OptionValues.path(text))) {
+            throw new IllegalArgumentException("'" + text + "' is not a file that can be read");
+        }
+    });
+
+    /** The address of an HTTP server. */
+    public static final Bounds URL = pattern("http://HOST:PORT or https://HOST:PORT",
+            Pattern.compile("https?://[^/\\s:]+(:\\d{1,5})?(/\\S*)?|https?://\\[\\S+"));
+
+    /** Kafka brokers. */
+    public static final Bounds SERVERS = form("HOST:PORT, several with commas", text -> {
+        for (String one : text.split(",", -1)) {
+            String port = one.substring(one.lastIndexOf(':') + 1).strip();
+            if (one.lastIndexOf(':') < 1 || !port.matches("\\d{1,5}") || Integer.parseInt(port) < 1 || Integer.parseInt(port) > 65_535) {
+                throw new IllegalArgumentException("'" + one + "' is not HOST:PORT, for example 127.0.0.1:9092");
+            }
+        }
+    });
 
     /** Bytes, or blocks. */
     public static final Bounds SIZE = form("bytes or blocks", text -> {
@@ -64,7 +89,17 @@ public final class Bounds implements ConfigDef.Validator {
      * @param parser throws an IllegalArgumentException for others
      */
     public static Bounds form(String text, Consumer<String> parser) {
-        return new Bounds(text, value -> parser.accept((String) value));
+        return new Bounds(text, value -> {
+            if (((String) value).isBlank()) {
+                throw new IllegalArgumentException("'' is not " + (text.isEmpty() ? "a value: it is empty" : text));
+            }
+            try {
+                parser.accept((String) value);
+            } catch (IllegalArgumentException e) {
+                String why = String.valueOf(e.getMessage());
+                throw new IllegalArgumentException(why.contains((String) value) ? why : "'" + value + "': " + why, e);
+            }
+        });
     }
 
     /** The names of the constants, in any case. */

@@ -54,6 +54,16 @@ public final class OptionValues {
         return new OptionValues(options, new HashMap<>(given));
     }
 
+    /** Why an option cannot have a value, as {@link #parse} says it without the flag; empty when it can. */
+    public static Optional<String> problem(ConfigKey key, Object given) {
+        try {
+            value(key, given);
+            return Optional.empty();
+        } catch (ConfigException e) {
+            return Optional.of(String.valueOf(e.getMessage()));
+        }
+    }
+
     private static @Nullable Object value(ConfigKey key, @Nullable Object given) {
         if (given == null) {
             if (!key.hasDefault()) {

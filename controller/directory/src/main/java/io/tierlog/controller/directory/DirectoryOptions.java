@@ -53,7 +53,7 @@ public final class DirectoryOptions {
                 .text(ControllerOptions.APPLICATION_ID, NAME, "NAME", "Instances with the same name share the work (default: PREFIX-directory).")
                 .text(ControllerOptions.INSTANCE_ID, NAME, "NAME",
                         "Name of this instance, for one that returns soon after it is stopped (default: none, it leaves the group).")
-                .text(ControllerOptions.API_TOKENS, Bounds.PATH, "FILE", "File of the tokens that are accepted: lines of reader|operator NAME"
+                .text(ControllerOptions.API_TOKENS, Bounds.FILE, "FILE", "File of the tokens that are accepted: lines of reader|operator NAME"
                         + " sha256:HEX [namespaces=PATTERN,...] (default: no tokens are required).")
                 .off(ControllerOptions.API_INSECURE, "Serve other machines without tokens.");
         return LogOptions.declare(declareBeside(options));
@@ -67,8 +67,8 @@ public final class DirectoryOptions {
                         "Address of the directory over gRPC, for other instances too.")
                 .option(STATUS_LISTEN, ConfigDef.Type.STRING, "127.0.0.1:8084", ControllerOptions.endpointOrNone(), "HOST:PORT",
                         "Address of its /metrics and /health, or 'none'.")
-                .text(HOST, Bounds.NONE, "HOST", "Name by which other instances reach the gRPC port (default: the host of --directory-grpc-listen).")
-                .text(PEER_TOKEN_FILE, Bounds.PATH, "FILE", "File with an operator's token that instances send to each other.")
+                .text(HOST, Bounds.TEXT, "HOST", "Name by which other instances reach the gRPC port (default: the host of --directory-grpc-listen).")
+                .text(PEER_TOKEN_FILE, Bounds.FILE, "FILE", "File with an operator's token that instances send to each other.")
                 .list(COSTS, Bounds.form("microseconds", DirectoryOptions::cost), "US",
                         "Costs of a block, five numbers: from the own host, the own disk, the store, another host, another disk. Give as the last"
                                 + " three those of the policy (fetch.peers), by which nodes read (default: those of the default policy).")

@@ -51,13 +51,13 @@ public final class ControllerOptions {
                 .option(APPLICATION_ID, ConfigDef.Type.STRING, "tierlog-controller", NAME, "NAME", "Instances with the same name share the work.")
                 .text(INSTANCE_ID, NAME, "NAME", "Name of this instance, kept over restarts (default: one kept in the state directory).")
                 .group("HTTP and gRPC", Importance.MEDIUM)
-                .option(HTTP_HOST, ConfigDef.Type.STRING, "127.0.0.1", Bounds.NONE, "HOST", "Address for /metrics and /health.")
+                .option(HTTP_HOST, ConfigDef.Type.STRING, "127.0.0.1", Bounds.TEXT, "HOST", "Address for /metrics and /health.")
                 .number(HTTP_PORT, 8080, 0, 65_535, "PORT", "Port for /metrics and /health, 0 for any free one.")
                 .option(API_LISTEN, ConfigDef.Type.STRING, "127.0.0.1:8081", endpointOrNone(), "HOST:PORT",
                         "Address of the operator API over HTTP, or 'none'.")
                 .text(GRPC_LISTEN, Bounds.form("HOST:PORT", Endpoint::parse), "HOST:PORT",
                         "Address of the operator API over gRPC (default: none).")
-                .text(API_TOKENS, Bounds.PATH, "FILE", "File of the tokens that the operator API accepts: lines of reader|operator NAME"
+                .text(API_TOKENS, Bounds.FILE, "FILE", "File of the tokens that the operator API accepts: lines of reader|operator NAME"
                         + " sha256:HEX (default: no tokens are required).")
                 .off(API_INSECURE, "Serve the operator API to other machines without tokens.")
                 .group("Streams", Importance.LOW)

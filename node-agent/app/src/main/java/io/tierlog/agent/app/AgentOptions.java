@@ -64,7 +64,7 @@ public final class AgentOptions {
                 .option(BYTES_PER_BLOCK, ConfigDef.Type.STRING, "16KiB", Bounds.BYTES, "BYTES", "Size of a block, where --layouts is not given.")
                 .number(BLOCK_TOKENS, Layouts.DEFAULT_BLOCK_TOKENS, 1, Integer.MAX_VALUE, "N",
                         "Tokens in a block, where --layouts is not given.")
-                .text(LAYOUTS, Bounds.PATH, "FILE", "The KV layouts, as JSON; they give the size of a block (default: one opaque segment).")
+                .text(LAYOUTS, Bounds.FILE, "FILE", "The KV layouts, as JSON; they give the size of a block (default: one opaque segment).")
                 .number(NODES_PER_INSTANCE, 1, 1, Integer.MAX_VALUE, "N",
                         "Nodes that one engine instance spans; the controller accepts only 1.")
                 .number(RANKS, 1, 1, Integer.MAX_VALUE, "N", "Tensor-parallel ranks on this node.")
@@ -78,12 +78,12 @@ public final class AgentOptions {
                 .text(PEER_LISTEN, ADDRESS, "HOST:PORT", "Address at which the agents of other nodes may read blocks from this one (default: none)."
                         + " Without --peer-token-file only loopback.")
                 .text(PEER_ADVERTISE, ADDRESS, "HOST:PORT", "Address of the peer API that other nodes receive (default: that of --peer-listen).")
-                .text(PEER_TOKEN_FILE, Bounds.PATH, "FILE", "A file with the token that all agents share, 16 to 512 characters.")
+                .text(PEER_TOKEN_FILE, Bounds.FILE, "FILE", "A file with the token that all agents share, 16 to 512 characters.")
                 .text(PEER_BYTES_PER_SECOND, Bounds.BYTES, "SIZE", "Most bytes sent to other nodes in a second (default: no limit).")
                 .text(DIRECTORY, ADDRESS, "HOST:PORT", "gRPC address of a directory, which answers which other nodes have the blocks of a prompt"
                         + " (default: none, and the agent reads nothing from other nodes). A controller's directory listens on 127.0.0.1:8083 by"
                         + " default.")
-                .text(DIRECTORY_TOKEN_FILE, Bounds.PATH, "FILE", "A file with a reader's token for the directory, where it requires one.")
+                .text(DIRECTORY_TOKEN_FILE, Bounds.FILE, "FILE", "A file with a reader's token for the directory, where it requires one.")
                 .group("Metrics", Importance.MEDIUM)
                 .text(STATUS_LISTEN, Bounds.form("HOST:PORT", Endpoint::parse), "HOST:PORT",
                         "Address of /metrics and /health, port 0 for any free one (default: none).")

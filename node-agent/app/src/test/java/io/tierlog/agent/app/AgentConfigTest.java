@@ -62,7 +62,7 @@ class AgentConfigTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {
+    @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
         "host                  | 3         | --host: 3 bytes are less than 1 block of 16384 bytes",
         "host                  | 5%        | --host: '5%' is a share: give bytes (64GiB) or blocks (4096blocks)",
         "host                  | many      | --host: 'many' is not a size: give",
@@ -79,8 +79,8 @@ class AgentConfigTest {
         "disk                  | d         | --disk and --disk-size go together",
         "peer.listen           | here      | --peer-listen: 'here' is not HOST:PORT, for example 127.0.0.1:7171",
         "peer.advertise        | a:1       | --peer-advertise a:1 is the address of the peer API: give --peer-listen too",
-        "client.config         | /no/file  | --client-config: cannot read /no/file",
-        "layouts               | /no/file  | /no/file: cannot be read",
+        "client.config         | /no/file  | --client-config: '/no/file' is not a file that can be read",
+        "layouts               | /no/file  | --layouts: '/no/file' is not a file that can be read",
         "hosts                 | 1         | --hosts is not an option",
     })
     void aWrongValueIsRefusedByTheNameOfItsFlag(String option, String value, String message) {

@@ -33,7 +33,7 @@ public final class BridgeOptions {
                 .group("Sources", Importance.HIGH)
                 .list(SOURCE, Bounds.form("source of events", SourceSpec::parse), "SOURCE",
                         "Where engines publish, several with commas, each with its keys: docs/bridge.md.")
-                .text(SOURCES, Bounds.PATH, "FILE", "A file with a source on each line, which is watched.")
+                .text(SOURCES, Bounds.FILE, "FILE", "A file with a source on each line, which is watched.")
                 .group("Namespaces", Importance.HIGH)
                 .option(NAMESPACE, ConfigDef.Type.STRING, NamespaceRule.MODEL.template(), Bounds.form("template", NamespaceRule::new), "TEMPLATE",
                         "Namespace of the blocks, of {model}, {engine}, {block_size}, {group}, {lora}, {salt}.")

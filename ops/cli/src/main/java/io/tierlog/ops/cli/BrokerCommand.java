@@ -47,9 +47,6 @@ final class BrokerCommand implements Callable<Integer> {
     }
 
     private EmbeddedKafka start() {
-        if (port < 0 || port > 65_535) {
-            throw new CliError("--port " + port + " is not between 0 and 65535", "choose another port", CliError.BAD_INPUT);
-        }
         try {
             return EmbeddedKafka.start(EmbeddedKafkaConfig.of(data).withPort(port));
         } catch (EmbeddedKafkaException refused) {

@@ -25,11 +25,14 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.IExecutionStrategy;
 import picocli.CommandLine.IVersionProvider;
+import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -116,10 +119,15 @@ public final class Main implements Callable<Integer> {
 
     /** Runs a command with the given environment and home directory, and returns its exit code. */
     static int run(CommandLine line, List<String> arguments, Map<String, String> environment, Path home) {
+        IExecutionStrategy execution = line.getExecutionStrategy();
         line.setCaseInsensitiveEnumValuesAllowed(true);
         line.setUsageHelpAutoWidth(true);
         line.setExecutionExceptionHandler(Main::failed);
         line.setParameterExceptionHandler(Main::misused);
+        line.setExecutionStrategy(parsed -> {
+            ArgumentRules.check(parsed);
+            return execution.execute(parsed);
+        });
         try {
             Settings settings = Settings.load(arguments, environment, home);
             settings.check(line);
@@ -154,7 +162,10 @@ public final class Main implements Callable<Integer> {
     private static int misused(ParameterException misuse, String[] arguments) {
         CommandLine line = misuse.getCommandLine();
         PrintWriter err = line.getErr();
-        err.println("error: " + misuse.getMessage());
+        ArgSpec argument = misuse.getArgSpec();
+        String value = misuse.getValue();
+        Optional<String> allowed = argument == null || value == null ? Optional.empty() : ArgumentRules.allowed(argument);
+        err.println("error: " + allowed.map(text -> ArgumentRules.name(argument) + ": '" + value + "' is not " + text).orElse(misuse.getMessage()));
         UnmatchedArgumentException.printSuggestions(misuse, err);
         err.println("hint: " + line.getCommandSpec().qualifiedName() + " --help");
         return CliError.BAD_INPUT;

@@ -39,7 +39,7 @@ public final class OptionFlags implements IModelTransformer {
     }
 
     private static OptionSpec flag(ConfigKey key) {
-        OptionSpec.Builder flag = OptionSpec.builder(Options.flag(key.name)).required(!key.hasDefault());
+        OptionSpec.Builder flag = OptionSpec.builder(Options.flag(key.name)).userObject(key).required(!key.hasDefault());
         Object otherwise = key.hasDefault() ? key.defaultValue : null;
         boolean shown = false;
         switch (key.type) {

@@ -110,7 +110,7 @@ class AskTheLogTest {
     void aMomentThatIsNotClearSaysWhatToWrite() {
         refused("offset 100 may be one of 2 partitions", "state", "--at", "100");
         refused("there is no offset 999999 in partition 0", "state", "--at", "0:999999");
-        refused("is no moment of a log", "state", "--at", "yesterday");
+        refused("--at: 'yesterday' is not a moment", "state", "--at", "yesterday");
         refused("and the log has 2 partitions", "state", "--at", "2:1");
         refused("is before", "state", "--diff", "end", "0:1");
         Answer unknown = run("audit", "state", "--log", data.toString(), "--node", "node-7");
@@ -126,7 +126,7 @@ class AskTheLogTest {
     @Test
     void anEmptyIdAndAStretchWithoutAnythingAreRefused() {
         for (String command : List.of("request", "node", "tenant", "operation", "migration")) {
-            refused("ID is empty", command, "");
+            refused("ID: '' is not a text: it is empty", command, "");
         }
         String[] late = {"--from", "2026-01-02T00:00:00Z", "--to", "2026-01-01T00:00:00Z"};
         refused("2026-01-02T00:00:00Z is after 2026-01-01T00:00:00Z", "stats", late[0], late[1], late[2], late[3]);
@@ -179,7 +179,7 @@ class AskTheLogTest {
         assertTrue(last.valueStream().anyMatch(record -> record.path("type").asText().equals("RequestAdmitted")), last.toString());
         assertTrue(last.size() < request.path("records").size(), last.toString());
         refused("--why-left and --tree", "block", "n", key, "--why-left", "--tree");
-        refused("is no moment", "block", "n", key, "--from", "soon");
+        refused("--from: 'soon' is not a moment", "block", "n", key, "--from", "soon");
     }
 
     private static String printed(JsonNode record) {
@@ -273,8 +273,8 @@ class AskTheLogTest {
         assertTrue(text.out().contains("Prefixes that saved most"), text.out());
         assertEquals(0, json("stats", "--to", "1970-01-01T00:00:00Z").path("block_accesses").asLong());
         refused("csv is one table", "stats", "--format", "csv");
-        refused("--every soon is not a time", "stats", "--every", "soon");
-        refused("--every must be longer than 0", "stats", "--every", "0s");
+        refused("--every: 'soon' is not a time", "stats", "--every", "soon");
+        refused("--every: '0s' is not a time", "stats", "--every", "0s");
         refused("each has offsets of its own", "stats", "--from", "0:1");
     }
 

@@ -260,7 +260,7 @@ class AuditCommandsTest {
 
         Answer text = run("audit", "block", field(issued, "namespace"), field(issued, "root"), "--log", data.toString());
         assertTrue(text.out().startsWith("TIME  ") && text.out().contains("BlocksPlaced") && text.out().contains("WriteBackDone at "), text.out());
-        assertRefused("KEY must be 8 to 32 bytes", run("audit", "block", "a", "xyz", "--log", data.toString()));
+        assertRefused("KEY: 'xyz' is not a key: 8 to 32 bytes", run("audit", "block", "a", "xyz", "--log", data.toString()));
         assertRefused("no Kafka log", run("audit", "migration", "m", "--log", data.resolve("absent").toString()));
         Answer migration = run("audit", "migration", "m", "--log", data.toString());
         assertEquals(1, migration.exitCode());

@@ -178,9 +178,9 @@ class DemoCommandTest {
 
         assertRefused("line 2", "--trace", trace.toString());
         assertRefused("absent.jsonl", "--trace", dir.resolve("absent.jsonl").toString());
-        assertRefused("--nodes must be 1 to 64, not 0", "--nodes", "0");
+        assertRefused("--nodes: '0' is not a whole number, 1 to 64", "--nodes", "0");
         assertRefused("is not a size", "--host", "many");
-        assertRefused("--host-low must be above 0 and at most --host-high", "--host-high", "0.5", "--host-low", "0.6");
+        assertRefused("--host-low must be at most --host-high", "--host-high", "0.5", "--host-low", "0.6");
         assertRefused("--controller-kills needs --processes", "--controller-kills", "1");
         assertRefused("and a controller", "--processes", "--no-controller", "--controller-kills", "1");
         assertRefused("--agent-kills needs --processes", "--agent-kills", "1");
@@ -190,9 +190,9 @@ class DemoCommandTest {
         assertRefused("--promotion-first needs --probe-ahead", "--promotion-first");
         assertRefused("--promotion-first needs --probe-ahead", "--promotion-first", "--probe-ahead", "1s", "--no-compare");
         assertRefused("--rounds needs --probe-ahead", "--rounds", "2");
-        assertRefused("--rounds must be 1 to 50, not 0", "--rounds", "0", "--probe-ahead", "1s");
+        assertRefused("--rounds: '0' is not a whole number, 1 to 50", "--rounds", "0", "--probe-ahead", "1s");
         assertRefused("--warm-up needs --probe-ahead", "--warm-up", "5");
-        assertRefused("--warm-up must be 0 or more, not -1", "--warm-up", "-1", "--probe-ahead", "1s");
+        assertRefused("--warm-up: '-1' is not a whole number, 0 or more", "--warm-up", "-1", "--probe-ahead", "1s");
         assertRefused("the largest request needs", "--device", "2blocks");
         assertRefused("Unknown option: '--hots=5%'", "--hots=5%");
     }

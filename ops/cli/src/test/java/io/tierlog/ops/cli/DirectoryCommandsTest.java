@@ -115,7 +115,7 @@ class DirectoryCommandsTest {
         assertEquals(2, run("exist", "--namespace", NAMESPACE));
         assertTrue(err.toString().contains("error: no keys were given"), err.toString());
         assertEquals(2, run("exist", "--namespace", NAMESPACE, "xyz", "12"));
-        assertTrue(err.toString().contains("keys[0] must be 8 to 32 bytes in hexadecimal digits; keys[1] must"), err.toString());
+        assertTrue(err.toString().contains("KEY: 'xyz' is not a key: 8 to 32 bytes in hexadecimal digits"), err.toString());
         // What is in memory is not asked for, and the answer is the same.
         assertEquals(0, run("exist", "--namespace", NAMESPACE, "--prefetch", key(0)));
         assertTrue(lines().get(1).matches(key(0) + "  FOUND"), out.toString());

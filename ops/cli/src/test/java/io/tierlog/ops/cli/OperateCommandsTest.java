@@ -120,12 +120,14 @@ class OperateCommandsTest {
         assertRefused(2, "retention is missing", "correct the fields in errors", "migrate", "--sample", "1", "--from", "host", "--to", "disk");
         assertRefused(2, "target must be colder than DISK; retention is missing", "correct",
                 "migrate", "--sample", "1", "--from", "disk", "--to", "disk");
-        assertRefused(2, "--keys need the --namespace", "--namespace NAME", "migrate", "--keys", "00", "--from", "host", "--to", "disk");
-        assertRefused(2, "--min-age soon is not a time", "60s", "migrate", "--sample", "1", "--min-age", "soon", "--from", "host", "--to", "disk");
+        assertRefused(2, "--keys need the --namespace", "--namespace NAME", "migrate", "--keys", "0011223344556677", "--from", "host", "--to",
+                "disk");
+        assertRefused(2, "--min-age: 'soon' is not a time, for example 500ms, 60s", "--help",
+                "migrate", "--sample", "1", "--min-age", "soon", "--from", "host", "--to", "disk");
         assertRefused(2, "no marks were given", "--all", "marks", "clear", "--node", "a");
-        assertRefused(2, "--limit 0", "1 or more", "migrate", "list", "--limit", "0");
-        assertRefused(2, "cannot read the token", "--token-file", "nodes", "--token-file", directory.resolve("absent").toString());
-        assertRefused(2, "is not a URL", "--api", "nodes", "--api", "controller:8081");
+        assertRefused(2, "--limit: '0' is not a whole number, 1 or more", "--help", "migrate", "list", "--limit", "0");
+        assertRefused(2, "is not a file that can be read", "tierlog nodes --help", "nodes", "--token-file", directory.resolve("absent").toString());
+        assertRefused(2, "--api: 'controller:8081' is not http://HOST:PORT", "--help", "nodes", "--api", "controller:8081");
         assertRefused(1, "does not answer at http://127.0.0.1:1", "--api-listen", "nodes", "--api", "http://127.0.0.1:1");
     }
 

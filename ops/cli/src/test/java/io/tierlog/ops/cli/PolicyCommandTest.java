@@ -153,9 +153,9 @@ class PolicyCommandTest {
     void aFileThatIsNotADocumentIsRefusedInOneLine(String command) throws Exception {
         String none = data.resolve("none.yaml").toString();
         String broken = file("broken.yaml", "lease: [1\n");
-        assertBadInput("cannot read the policy " + none, run("policy", command, none));
+        assertBadInput("FILE: '" + none + "' is not a file that can be read", run("policy", command, none));
         assertBadInput(broken + ": line 2: the document: is not YAML: ", run("policy", command, broken));
-        assertBadInput("cannot read the policy " + data, run("policy", command, data.toString()));
+        assertBadInput("FILE: '" + data + "' is not a file that can be read", run("policy", command, data.toString()));
         assertBadInput("Missing required parameter: 'FILE'", run("policy", command));
         assertBadInput("Unknown option: '--fast'", run("policy", command, "--fast", example()));
     }
@@ -163,7 +163,7 @@ class PolicyCommandTest {
     @Test
     void wrongFlagsAndAnAbsentClusterAreRefused() {
         assertEquals(2, run("policy").exitCode);
-        assertBadInput("--timeout must be 1 to 3600 seconds, not 0", onCluster("show", "--timeout", "0"));
+        assertBadInput("--timeout: '0' is not a whole number, 1 to 3600", onCluster("show", "--timeout", "0"));
         assertBadInput("127.0.0.1:1", run("policy", "show", "--bootstrap-servers", "127.0.0.1:1", "--connect-timeout", "1"));
         assertBadInput("absent.", onCluster("apply", "--topic-prefix", "absent", example()));
         assertBadInput("--format", onCluster("show", "--format", "xml"));

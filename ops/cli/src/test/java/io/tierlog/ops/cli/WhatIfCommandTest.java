@@ -72,16 +72,16 @@ class WhatIfCommandTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = ';', value = {
-        "--one-tier 0%; --one-tier: 0% must be more than 0% and at most 100%; for example: --one-tier 1%",
-        "--one-tier 100.1%; --one-tier: 100.1% must be more than 0% and at most 100%; for example: --one-tier 1%",
-        "--one-tier 5,6%; --one-tier: '5' is no size in percent; for example: --one-tier 1%",
-        "--one-tier -5%; --one-tier: '-5%' is no size in percent; for example: --one-tier 1%",
+    @CsvSource(delimiter = ';', quoteCharacter = '"', value = {
+        "--one-tier 0%; --one-tier: '0%' is not a share of the unique blocks, more than 0% and at most 100%; hint: tierlog whatif --help",
+        "--one-tier 100.1%; --one-tier: '100.1%' is not a share of the unique blocks, more than 0% and at most 100%; hint: tierlog whatif --help",
+        "--one-tier 5,6%; --one-tier: '5' is not a share of the unique blocks, more than 0% and at most 100%; hint: tierlog whatif --help",
+        "--one-tier -5%; --one-tier: '-5%' is not a share of the unique blocks, more than 0% and at most 100%; hint: tierlog whatif --help",
         "--policies all; --one-tier is missing; --one-tier 1%,5%,10%,25% --policies all",
         "--one-tier 5% --policies sive; --policies: there is no 'sive'; did you mean 'sieve'?",
         "--one-tier 5% --policies belady; --policies: there is no 'belady'; It takes lru, optimum, default",
         "--one-tier 5% --workload agent; give either --trace or --workload; --one-tier 1%",
-        "--one-tier 5% --requests 0; --requests must be 1 or more, not 0; leave it out",
+        "--one-tier 5% --requests 0; --requests: '0' is not a whole number, 1 or more; hint: tierlog whatif --help",
         "--report --one-tier 5%; --report has its own sizes; leave out --one-tier"
     })
     void wrongUsageIsExplained(String arguments, String error, String hint) {
@@ -97,7 +97,7 @@ class WhatIfCommandTest {
     void aTraceThatCannotBeReadIsNamedWithItsLine() throws Exception {
         Ran absent = whatif("--trace", dir.resolve("absent").toString(), "--one-tier", "5%");
         assertEquals(2, absent.exitCode());
-        assertTrue(absent.err().contains("absent: no such file"), absent.err());
+        assertTrue(absent.err().contains("absent' is not a file that can be read"), absent.err());
 
         Files.writeString(trace, "{\"timestamp\": 9000, \"input_length\": 512, \"output_length\": 1}\n", StandardOpenOption.APPEND);
         Ran bad = whatif("--trace", trace.toString(), "--one-tier", "5%");

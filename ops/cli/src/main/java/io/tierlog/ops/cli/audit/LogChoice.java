@@ -40,9 +40,6 @@ class LogChoice {
 
     /** Runs {@code job} on the log; when it cannot be read, the error gives a hint and the exit code {@link CliError#BAD_INPUT}. */
     <T> T read(ClusterOptions cluster, Job<T> job) throws Exception {
-        if (threads != null && (threads < 1 || threads > 1_024)) {
-            throw new CliError("--threads must be 1 to 1024, not " + threads, "leave it out for the default", CliError.BAD_INPUT);
-        }
         try (LogSource source = log == null ? new ClusterLog(cluster.kafka()) : new DirectoryLog(log)) {
             return job.run(source);
         } catch (AuditException e) {

@@ -263,12 +263,7 @@ public final class DemoCommand implements Callable<Integer> {
 
     private void check() {
         policy();
-        require(nodes >= 1 && nodes <= 64, "--nodes must be 1 to 64, not " + nodes);
-        require(partitions >= 1 && partitions <= 1024, "--partitions must be 1 to 1024, not " + partitions);
-        require(prefetchThreshold >= 0, "--prefetch-threshold must be 0 or more, not " + prefetchThreshold);
-        require(prefetchWaitMs >= 1 && prefetchWaitMs <= 60_000, "--prefetch-wait-ms must be 1 to 60000, not " + prefetchWaitMs);
-        require(hostHigh > 0 && hostHigh <= 1, "--host-high must be above 0 and at most 1, not " + hostHigh);
-        require(hostLow > 0 && hostLow <= hostHigh, "--host-low must be above 0 and at most --host-high, not " + hostLow);
+        require(hostLow <= hostHigh, "--host-low must be at most --host-high, not " + hostLow);
         require(writePolicy != WritePolicy.UNKNOWN, "--write-policy UNKNOWN is not a policy");
         require(!processes || !noTiers, "--processes and --no-tiers do not go together");
         require(controllerAway == null || (!processes && !noTiers && !noController), "--controller-away needs a controller in this process");
@@ -278,14 +273,10 @@ public final class DemoCommand implements Callable<Integer> {
         boolean compares = probeAhead != null && !noCompare;
         require(!promotionFirst || compares, "--promotion-first needs --probe-ahead, and not --no-compare");
         require(rounds == 1 || compares, "--rounds needs --probe-ahead, and not --no-compare");
-        require(rounds >= 1 && rounds <= 50, "--rounds must be 1 to 50, not " + rounds);
         require(warmUp == null || compares, "--warm-up needs --probe-ahead, and not --no-compare");
-        require(warmUp == null || warmUp >= 0, "--warm-up must be 0 or more, not " + warmUp);
         require(!peers || (!processes && !noTiers && !noController), "--peers needs a controller in this process");
         probeAheadMs();
         require(agentKills == 0 || (processes && !noController), "--agent-kills needs --processes, and a controller");
-        require(agentKills >= 0 && agentKills <= 1000, "--agent-kills must be 0 to 1000, not " + agentKills);
-        require(controllerKills >= 0 && controllerKills <= 1000, "--controller-kills must be 0 to 1000, not " + controllerKills);
     }
 
     /** How long before a request the directory is probed, in milliseconds; 0 for never. */

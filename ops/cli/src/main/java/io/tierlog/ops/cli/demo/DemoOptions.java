@@ -116,17 +116,11 @@ public final class DemoOptions {
     /** The workload these flags name. */
     Workload workload() {
         try {
-            if (requests != null && requests < 1) {
-                throw new CliError("--requests must be 1 or more, not " + requests, "leave it out to replay everything", CliError.BAD_INPUT);
-            }
             if (trace != null && flood > 0) {
                 throw new CliError("--flood goes with the generated workload, not with --trace", "leave one of them out", CliError.BAD_INPUT);
             }
             if (trace != null) {
                 return TraceFile.read(trace, requests == null ? OptionalInt.empty() : OptionalInt.of(requests));
-            }
-            if (flood < 0 || flood > 100) {
-                throw new CliError("--flood must be 0 to 100, not " + flood, "leave it out for a workload without one", CliError.BAD_INPUT);
             }
             ConversationParameters parameters = ConversationParameters.defaults()
                     .withSeed(seed)
@@ -160,9 +154,6 @@ public final class DemoOptions {
     /** The pace: times the workload's own, or empty for as fast as the concurrency allows. */
     private OptionalDouble pace(long durationMs) {
         if (speed != null) {
-            if (!(speed >= 0)) {
-                throw new CliError("--speed must be 0 or more, not " + speed, "leave it out for the default pace", CliError.BAD_INPUT);
-            }
             return speed == 0 ? OptionalDouble.empty() : OptionalDouble.of(speed);
         }
         return trace == null || durationMs <= TRACE_TAKES_MS ? OptionalDouble.empty() : OptionalDouble.of(TRACE_PACE);

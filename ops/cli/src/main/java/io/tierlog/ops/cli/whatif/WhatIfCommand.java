@@ -87,9 +87,6 @@ public final class WhatIfCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        if (requests != null && requests < 1) {
-            throw new CliError("--requests must be 1 or more, not " + requests, "leave it out to use the whole trace", CliError.BAD_INPUT);
-        }
         if (report) {
             report();
             return 0;
