@@ -50,7 +50,8 @@ public final class LogOptions {
     /** Declares them beside others. */
     public static Options declare(Options options) {
         return options.group("Log", Importance.HIGH)
-                .option(BOOTSTRAP_SERVERS, ConfigDef.Type.STRING, "127.0.0.1:9092", Bounds.SERVERS, "HOST:PORT", "Kafka brokers, several with commas.")
+                .option(BOOTSTRAP_SERVERS, ConfigDef.Type.STRING, "127.0.0.1:9092", Bounds.SERVERS, "HOST:PORT",
+                        "Kafka brokers, several with commas.")
                 .text(CLIENT_CONFIG, Bounds.FILE, "FILE", "File of further Kafka client properties, for security (default: none).")
                 .list(REGISTRY_URL, Bounds.URL, "URL",
                         "Schema registries that speak Confluent's protocol, several with commas (default: none, the bundled schema ids).")

@@ -33,7 +33,7 @@ public final class DashboardOptions {
                         "Directory of the state; a lost one is restored from the changelog.")
                 .text(ControllerOptions.APPLICATION_ID, NAME, "NAME",
                         "Name of its group and changelog; another name reads the log from the beginning (default: PREFIX-dashboard).")
-                .text(ControllerOptions.API_TOKENS, Bounds.PATH, "FILE", "File of the tokens that are accepted: lines of reader|operator NAME"
+                .text(ControllerOptions.API_TOKENS, Bounds.FILE, "FILE", "File of the tokens that are accepted: lines of reader|operator NAME"
                         + " sha256:HEX (default: no tokens are required).")
                 .off(ControllerOptions.API_INSECURE, "Serve other machines without tokens.");
         return LogOptions.declare(options);
