@@ -242,7 +242,7 @@ class AskTheLogTest {
     void numbersOverTimeAddUp() {
         JsonNode whole = json("stats");
         for (String by : List.of("node", "tenant", "group", "tier")) {
-            JsonNode both = json("stats", "--by", by, "--every", "1s");
+            JsonNode both = json("stats", "--by", by, "--every", "100ms");
             JsonNode series = both.path("series");
             assertTrue(series.size() > 3, series.toString());
             JsonNode rows = json("stats", "--by", by).path("rows");
