@@ -98,7 +98,7 @@ public final class HttpServer implements AutoCloseable {
 
     private void show(Page page, Request request, Response response) throws IOException {
         try {
-            local.admit(request.getHeaders().get("Host"), request.getHeaders().get("Origin"));
+            admitSite(request);
             Route route = Route.get(page.path(), page.query(), any -> HttpResponse.of(200, json.createObjectNode()));
             Caller caller = page.open() ? Caller.NONE : tokens.admit(request.getHeaders().get("Authorization"), Caller.Role.READER);
             HttpRequest.Raw raw = new HttpRequest.Raw(caller, Map.of(), request.getHttpURI().getQuery(), null);
@@ -106,6 +106,11 @@ public final class HttpServer implements AutoCloseable {
         } catch (Problem problem) {
             send(response, refused(problem, Map.of()), Problem.MEDIA_TYPE);
         }
+    }
+
+    /** A page of another site, or a name that another site chose, reaches no server without tokens. */
+    private void admitSite(Request request) {
+        local.admit(request.getHeaders().get("Host"), request.getHeaders().get("Origin"));
     }
 
     /** Sends what a page makes. */
@@ -166,7 +171,7 @@ public final class HttpServer implements AutoCloseable {
     }
 
     private HttpResponse answered(Request request) throws IOException, MethodNotAllowed {
-        local.admit(request.getHeaders().get("Host"), request.getHeaders().get("Origin"));
+        admitSite(request);
         String rawPath = request.getHttpURI().getPath();
         Found found = find(request.getMethod(), rawPath);
         // Before the body is read: a caller without a valid token sends nothing.
