@@ -122,8 +122,9 @@ final class ControllerMetrics {
         timerLag.labelValues(Integer.toString(partition), name(queue)).set(lagMs / 1_000.0);
     }
 
-    /** The partition is no longer of this instance. */
-    void noTimerLag(int partition) {
+    /** The partition is no longer of this instance: what it showed of it would stand still. */
+    void released(int partition) {
+        factDetails.released(partition);
         for (Queue queue : Queue.values()) {
             timerLag.remove(Integer.toString(partition), name(queue));
         }

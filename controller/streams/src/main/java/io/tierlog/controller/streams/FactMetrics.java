@@ -273,6 +273,11 @@ final class FactMetrics {
         }
     }
 
+    /** The partition is another instance's: its log time would stand still here. */
+    void released(int partition) {
+        logTime.remove(Integer.toString(partition));
+    }
+
     private static String partition(TimeAdvanced fact) {
         String aggregate = fact.envelope().aggregate();
         return aggregate.substring(aggregate.indexOf('/') + 1);

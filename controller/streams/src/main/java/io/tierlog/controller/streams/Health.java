@@ -68,7 +68,7 @@ final class Health {
         State now = state();
         ObjectNode body = JsonNodeFactory.instance.objectNode();
         body.put("state", now.name()).put("detail", detail()).put("instance", instance).put("coreVersion", CoreVersion.CURRENT);
-        return new StatusServer.Report(now == State.RUNNING, body);
+        return new StatusServer.Report(isDeciding(), body);
     }
 
     /** Adds what is known here to the parts of {@code /health}. */
@@ -80,7 +80,7 @@ final class Health {
         });
         parts.add("registry", () -> waitingForRegistry.get() > 0 ? HealthParts.State.failed(detail) : HealthParts.State.WELL);
         parts.add("log", () -> wrongLog.isEmpty() ? HealthParts.State.WELL : HealthParts.State.failed(wrongLog));
-        parts.add("timers", () -> lateTimers.isEmpty() ? HealthParts.State.WELL : HealthParts.State.failed(String.join("; ", lateTimers.values())));
+        parts.add("timers", () -> HealthParts.State.degradedUnlessEmpty(String.join("; ", lateTimers.values())));
         parts.add("state", () -> HealthParts.State.degradedUnlessEmpty(damaged));
         parts.add("space", () -> HealthParts.State.degradedUnlessEmpty(lowSpace));
         parts.add("invariants", () -> violation.isEmpty()

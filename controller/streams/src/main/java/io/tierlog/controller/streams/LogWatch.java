@@ -87,12 +87,14 @@ final class LogWatch implements LogLoop.Round, AutoCloseable {
             return !owner.isOurs();
         } catch (LogSetupException.TopicsMissing | LogSetupException.PartitionsDiffer e) {
             health.logIsWrong(String.valueOf(e.getMessage()));
+            loop.progressed();
         } catch (LogSetupException e) {
-            // The broker does not answer: Streams waits for it and says so.
+            loop.failing(String.valueOf(e.getMessage()));
         } catch (RuntimeException e) {
             if (e instanceof ControllerException wrong && !(e instanceof ControllerException.RegistryUnreachable)) {
                 fatal.accept(wrong);
             } else {
+                loop.failing(Causes.of(e));
                 warning.warn("the log is not watched for now: {}", Causes.of(e));
             }
         }

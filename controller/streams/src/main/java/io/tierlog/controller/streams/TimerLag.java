@@ -44,7 +44,7 @@ final class TimerLag {
 
     /** The task is closed: its partition is another one's. */
     void close() {
-        metrics.noTimerLag(partition);
+        metrics.released(partition);
         health.timers(partition, "");
     }
 }

@@ -51,7 +51,7 @@ class TimerLagTest {
         lag.tick(tables);
 
         assertEquals(Health.State.TIMERS_LATE, health.state());
-        assertFalse(health.report("i").working());
+        assertTrue(health.report("i").working(), "it decides: an orchestrator that started it again would make it later");
         assertEquals("deciding; timers of partition 3 are late, in ms: {ACT=10001}", health.detail());
         lag.close();
         assertEquals(Health.State.RUNNING, health.state());

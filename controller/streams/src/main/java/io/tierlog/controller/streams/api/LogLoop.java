@@ -35,7 +35,7 @@ public final class LogLoop implements AutoCloseable {
         /**
          * Opens its clients, reports its consumer to {@link LogLoop#reads}, runs while the loop is open, and closes its clients.
          *
-         * @throws KafkaException for a restart of the round; IllegalStateException as well
+         * @throws RuntimeException for a restart of the round; one that is no KafkaException or IllegalStateException is logged as an error
          */
         void run(LogLoop loop);
 
@@ -69,20 +69,28 @@ public final class LogLoop implements AutoCloseable {
         }
     }
 
-    /** The round has done something that it could not do while the brokers are away or its thread hangs. */
+    /** The round goes on: its thread does not hang. */
     public void progressed() {
         failure = "";
         progressNs = System.nanoTime();
     }
 
+    /** The round goes on without a part of its work; DEGRADED until it makes progress. */
+    public void failing(String why) {
+        failure = why;
+    }
+
     /**
-     * How the loop is: DEGRADED after a failure until it makes progress again, and when it has made none for {@value #STUCK_S} s.
+     * How the loop is: FAILED when its thread has ended, DEGRADED after a failure until it makes progress again, and when it has made none for {@value #STUCK_S} s.
      *
      * @param what does not happen meanwhile, as the beginning of a sentence
      */
     public HealthParts.State state(String what) {
         String why = failure;
         long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - progressNs);
+        if (thread.getState() == Thread.State.TERMINATED && isOpen()) {
+            return HealthParts.State.failed(what + ": its thread has ended");
+        }
         return !why.isEmpty() ? HealthParts.State.degraded(what + ": " + why)
                 : seconds < STUCK_S ? HealthParts.State.WELL : HealthParts.State.degraded(what + " for " + seconds + " s");
     }
@@ -119,8 +127,12 @@ public final class LogLoop implements AutoCloseable {
                 round.run(this);
             } catch (WakeupException e) {
                 LOG.debug("{} was woken to close", name);
-            } catch (KafkaException | IllegalStateException e) {
-                LOG.warn("{} restarts in {} ms: {}", name, PAUSE_MS, Causes.of(e));
+            } catch (RuntimeException e) {
+                if (e instanceof KafkaException || e instanceof IllegalStateException) {
+                    LOG.warn("{} restarts in {} ms: {}", name, PAUSE_MS, Causes.of(e));
+                } else {
+                    LOG.error("{} restarts in {} ms after a failure that nothing expects", name, PAUSE_MS, e);
+                }
                 failure = Causes.of(e);
                 round.failed(e);
                 pause(PAUSE_MS);
