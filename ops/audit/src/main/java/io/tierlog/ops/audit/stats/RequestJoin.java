@@ -300,7 +300,7 @@ public final class RequestJoin {
             Live attempt = live.get(fetch.attempt);
             if (attempt != null) {
                 attempt.fetches--;
-                findings.changed(attempt.id);
+                keepOrForget(attempt);
             }
         }
         findings.fetchChanged(operation);
