@@ -52,7 +52,7 @@ final class Alerts {
             alert("TierlogControllerBehind", "histogram_quantile(0.99, sum by (le) (rate(tierlog_input_age_seconds_bucket[5m]))) > 5", 5, "warning",
                     "The controller decides events that are seconds old.", "tierlog_input_age_seconds_bucket{le=\"30\"}", "",
                     "0+60x60", ZERO),
-            alert("TierlogLogTimeStands", "time() - min(tierlog_log_time_seconds) > 60", 2, "critical",
+            alert("TierlogLogTimeStands", "time() - min(max by (partition) (tierlog_log_time_seconds)) > 60", 2, "critical",
                     "No tick of log time has been decided for a minute in some partition.", "tierlog_log_time_seconds", "", ZERO, "0+60x60"),
             alert("TierlogTimersLate", "max by (queue) (tierlog_timer_lag_seconds) > 30", 5, "warning",
                     "Timers act late: leases and operations end after their time.", "tierlog_timer_lag_seconds{queue=\"act\"}", "queue: act",

@@ -82,7 +82,7 @@ final class Panels {
                 of("Inputs refused, by reason", "ops", "sum by (reason) (rate(tierlog_inputs_refused_total{$i}$r))", "{{reason}}"),
                 of("Operations by kind and state", "ops", "sum by (kind, state) (rate(tierlog_operations_total{$i}$r))", "{{kind}} {{state}}"),
                 of("Operations that were late", "ops", "sum(rate(tierlog_operations_overdue_total{$i}$r))", "overdue"),
-                of("Age of log time", "s", "time() - min(tierlog_log_time_seconds{$i})", "oldest partition"),
+                of("Age of log time", "s", "time() - min(max by (partition) (tierlog_log_time_seconds{$i}))", "oldest partition"),
                 of("Timers that are late", "s", "max by (queue) (tierlog_timer_lag_seconds{$i})", "{{queue}}"),
                 of("Longest commit", "s", "max(tierlog_streams_commit_max_seconds{$i})", "commit"),
                 of("RocksDB files", "bytes", "sum(tierlog_rocksdb_files_bytes{$i})", "files"),
