@@ -11,8 +11,10 @@ public enum AccessRole {
     DIRECTORY("answers where blocks are, and asks for promotions"),
     /** The policy commands; operators who use the HTTP API need nothing in Kafka. */
     OPERATOR("changes the policy"),
-    /** Audits, demos and dashboards. */
+    /** Audits. */
     AUDITOR("reads the log and writes nothing"),
+    /** The live page. */
+    DASHBOARD("reads the log and keeps a changelog of its own"),
     /** {@code tierlog topics create}. */
     SETUP("makes the topics");
 

@@ -59,7 +59,14 @@ public record AclTable(Topics topics, String applicationId) {
             case AUDITOR -> {
                 rows.topic(topics.events(), READ);
                 rows.topic(topics.decisions(), READ);
+                rows.topic(topics.commands(), READ);
                 rows.topic(topics.placements(), READ);
+            }
+            case DASHBOARD -> {
+                rows.topic(topics.events(), READ);
+                rows.topic(topics.decisions(), READ);
+                rows.topic(topics.commands(), READ);
+                streams(rows, topics.prefix() + "-dashboard");
             }
             case SETUP -> rows.add(ResourceType.TOPIC, PREFIXED, topics.prefix() + ".", CREATE, ALTER_CONFIGS, DESCRIBE_CONFIGS);
         }
@@ -73,9 +80,14 @@ public record AclTable(Topics topics, String applicationId) {
         rows.topic(topics.messages(), READ, WRITE);
         rows.topic(topics.placements(), WRITE);
         rows.topic(topics.deadLetters(), WRITE);
-        rows.add(ResourceType.TOPIC, PREFIXED, applicationId + "-", CREATE, READ, WRITE, DESCRIBE, DESCRIBE_CONFIGS);
-        rows.add(ResourceType.GROUP, PREFIXED, applicationId, READ, DESCRIBE);
-        rows.add(ResourceType.TRANSACTIONAL_ID, PREFIXED, applicationId + "-", WRITE, DESCRIBE);
+        streams(rows, applicationId);
+    }
+
+    /** The group, the changelogs and the transactions of a Streams application. */
+    private static void streams(Rows rows, String application) {
+        rows.add(ResourceType.TOPIC, PREFIXED, application + "-", CREATE, READ, WRITE, DESCRIBE, DESCRIBE_CONFIGS);
+        rows.add(ResourceType.GROUP, PREFIXED, application, READ, DESCRIBE);
+        rows.add(ResourceType.TRANSACTIONAL_ID, PREFIXED, application + "-", WRITE, DESCRIBE);
     }
 
     /** The ACLs of one principal. */

@@ -61,6 +61,10 @@ class AclTableTest {
         assertEquals(Set.of("log1.placements", "log1.decisions"), read(AccessRole.DIRECTORY));
         assertEquals(Set.of("log1.events"), written(AccessRole.OPERATOR));
         assertEquals(Set.of(), written(AccessRole.AUDITOR));
+        assertEquals(Set.of("log1.events", "log1.decisions", "log1.commands", "log1.placements"), read(AccessRole.AUDITOR));
+        assertEquals(Set.of(), written(AccessRole.DASHBOARD));
+        assertEquals(Set.of("log1.events", "log1.decisions", "log1.commands"), read(AccessRole.DASHBOARD));
+        assertEquals(Set.of("log1-dashboard-"), names(AccessRole.DASHBOARD, AclOperation.WRITE, PatternType.PREFIXED));
         assertEquals(Set.of(), written(AccessRole.SETUP));
         assertEquals(Set.of(), read(AccessRole.SETUP));
     }
@@ -76,6 +80,6 @@ class AclTableTest {
             assertTrue(acl.pattern().name().startsWith("log1") || acl.pattern().name().startsWith("app1"), acl::toString);
         }
         assertEquals(Set.of("log1."), names(role, AclOperation.DESCRIBE, PatternType.PREFIXED).stream()
-                .filter(name -> name.startsWith("log1")).collect(Collectors.toSet()));
+                .filter(name -> name.startsWith("log1.")).collect(Collectors.toSet()));
     }
 }
