@@ -56,6 +56,8 @@ public final class Bounds implements ConfigDef.Validator {
     /** Bytes alone. */
     public static final Bounds BYTES = form("bytes", Bounds::bytes);
 
+    private static final Pattern CREDENTIALS = Pattern.compile("//[^/\\s']*@");
+
     private final String text;
     private final Consumer<Object> check;
 
@@ -112,6 +114,11 @@ public final class Bounds implements ConfigDef.Validator {
         });
     }
 
+    /** A text for people: what stands before the host of a URL may be a password. */
+    public static String shown(String text) {
+        return CREDENTIALS.matcher(text).replaceAll("//***@");
+    }
+
     static long bytes(String text) {
         if (Size.parse(text) instanceof Size.OfBytes(long bytes)) {
             return bytes;
@@ -130,7 +137,7 @@ public final class Bounds implements ConfigDef.Validator {
         } catch (ConfigException e) {
             throw e;
         } catch (IllegalArgumentException e) {
-            throw new ConfigException(e.getMessage());
+            throw new ConfigException(shown(String.valueOf(e.getMessage())));
         }
     }
 

@@ -191,7 +191,7 @@ final class ArgumentRules {
         Optional<Rule> rule = rule(command, argument);
         for (Object one : value instanceof Collection<?> many ? many : value instanceof Map<?, ?> map ? map.values() : List.of(value)) {
             if (rule.isPresent() && (one.toString().isBlank() || !rule.get().takes.test(one))) {
-                return Optional.of(name + "'" + one + "' is not " + rule.get().allowed);
+                return Optional.of(name + "'" + Bounds.shown(one.toString()) + "' is not " + rule.get().allowed);
             }
         }
         return Optional.empty();
