@@ -75,7 +75,7 @@ restore_network() {
   if command -v iptables > /dev/null; then
     for table in nat filter; do
       # Rules that jump to Docker's chains or name its bridges, then the chains.
-      iptables -w 5 -t "$table" -S 2> /dev/null | grep -E '^-A .*(DOCKER|docker0|br-[0-9a-f]{12})|^-A POSTROUTING .*172\.[0-9]+\.' | sed 's/^-A/-D/' \
+      { iptables -w 5 -t "$table" -S 2> /dev/null | grep -E '^-A .*(DOCKER|docker0|br-[0-9a-f]{12})' || true; } | sed 's/^-A/-D/' \
         | while read -r rule; do
           # shellcheck disable=SC2086
           iptables -w 5 -t "$table" $rule 2> /dev/null || true

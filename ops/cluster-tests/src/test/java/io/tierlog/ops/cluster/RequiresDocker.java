@@ -13,7 +13,7 @@ import org.testcontainers.DockerClientFactory;
 
 /**
  * The test class is skipped with a line on standard output where no Docker daemon answers. With {@code TIERLOG_REQUIRE_DOCKER=true} in the
- * environment it runs, and fails there.
+ * environment it runs, and fails there; with {@code false} it is skipped also where a daemon answers.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
@@ -21,12 +21,12 @@ import org.testcontainers.DockerClientFactory;
 @interface RequiresDocker {
     /** Asks once for each class. */
     final class Condition implements ExecutionCondition {
-        private static final String SKIPPED = "SKIPPED: no Docker; run ops/containers/docker-up";
+        private static final String SKIPPED = "SKIPPED: no Docker; run eval \"$(ops/containers/docker-up)\" && ops/containers/images";
 
         @Override
         public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
-            boolean required = Boolean.parseBoolean(System.getenv("TIERLOG_REQUIRE_DOCKER"));
-            if (required || DockerClientFactory.instance().isDockerAvailable()) {
+            String wish = System.getenv("TIERLOG_REQUIRE_DOCKER");
+            if ("true".equals(wish) || !"false".equals(wish) && DockerClientFactory.instance().isDockerAvailable()) {
                 return ConditionEvaluationResult.enabled("Docker answers, or is required");
             }
             System.out.println(SKIPPED);

@@ -67,6 +67,16 @@ final class TierlogCluster implements AutoCloseable {
         this.owner = Files.getAttribute(directory, "unix:uid") + ":" + Files.getAttribute(directory, "unix:gid");
         this.brokers = new Brokers(network);
         this.registry = new Part("registry", Images.registry(), network, "Listening on: http", container -> container.withExposedPorts(8080));
+        try {
+            this.where = start();
+        } catch (Exception | Error e) {
+            close(); // nothing else ends containers that have started
+            throw e;
+        }
+    }
+
+    /** Starts all parts; returns the directory. */
+    private Part start() throws Exception {
         brokers.parts().forEach(this::begin);
         begin(registry);
         long start = System.nanoTime();
@@ -75,7 +85,7 @@ final class TierlogCluster implements AutoCloseable {
         for (int i = 1; i <= 2; i++) {
             controllers.add(tierlog("controller-" + i, image, controller(i)));
         }
-        this.where = tierlog("directory", image, directoryArguments());
+        Part index = tierlog("directory", image, directoryArguments());
         for (String node : NODES) {
             agents.add(tierlog("agent-" + node, image, agent(node)));
         }
@@ -85,8 +95,9 @@ final class TierlogCluster implements AutoCloseable {
         }
         registry.awaitReady();
         codec = new Codec(new RegistryClient(RegistryConfig.of("http://127.0.0.1:" + registry.port(8080) + "/apis/ccompat/v7")));
-        Stream.of(controllers, List.of(where), agents).flatMap(List::stream).forEach(this::begin);
-        Stream.of(controllers, List.of(where), agents).flatMap(List::stream).forEach(Part::awaitReady);
+        Stream.of(controllers, List.of(index), agents).flatMap(List::stream).forEach(this::begin);
+        Stream.of(controllers, List.of(index), agents).flatMap(List::stream).forEach(Part::awaitReady);
+        return index;
     }
 
     private void begin(Part part) {

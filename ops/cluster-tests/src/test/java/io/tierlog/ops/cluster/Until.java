@@ -26,6 +26,9 @@ final class Until {
             if (System.nanoTime() > end) {
                 return false;
             }
+            if (Thread.interrupted()) {
+                throw new IllegalStateException("interrupted"); // by the time limit of the test
+            }
             LockSupport.parkNanos(LOOK_AGAIN_NANOS);
         }
         return true;

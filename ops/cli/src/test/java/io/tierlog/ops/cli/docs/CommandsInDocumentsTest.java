@@ -125,7 +125,8 @@ class CommandsInDocumentsTest {
 
     /** What is wrong with a command; empty when a test covers it. */
     private static Optional<String> finding(String document, String line) throws IOException {
-        String command = line.replaceFirst("\\s+#\\s.*$", "").replaceFirst("\\s+>\\s+\\S+$", "").strip();
+        String command = line.replaceFirst("\\s+#\\s.*$", "").replaceFirst("\\s+>\\s+\\S+$", "")
+                .replaceFirst("^eval \"\\$\\((.+)\\)\"$", "$1").strip();
         if (command.matches("[A-Z_]+=.*")) {
             return Optional.empty();
         }
