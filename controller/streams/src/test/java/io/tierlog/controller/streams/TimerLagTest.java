@@ -2,7 +2,6 @@
 package io.tierlog.controller.streams;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;

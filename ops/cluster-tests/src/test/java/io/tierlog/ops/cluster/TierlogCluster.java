@@ -54,7 +54,6 @@ final class TierlogCluster implements AutoCloseable {
     private final Part registry;
     private final List<Part> controllers = new ArrayList<>();
     private final List<Part> agents = new ArrayList<>();
-    private final Part where;
     private final List<Part> begun = new ArrayList<>();
     private final String owner;
     private Codec codec;
@@ -68,15 +67,14 @@ final class TierlogCluster implements AutoCloseable {
         this.brokers = new Brokers(network);
         this.registry = new Part("registry", Images.registry(), network, "Listening on: http", container -> container.withExposedPorts(8080));
         try {
-            this.where = start();
+            start();
         } catch (Exception | Error e) {
             close(); // nothing else ends containers that have started
             throw e;
         }
     }
 
-    /** Starts all parts; returns the directory. */
-    private Part start() throws Exception {
+    private void start() throws Exception {
         brokers.parts().forEach(this::begin);
         begin(registry);
         long start = System.nanoTime();
@@ -97,7 +95,6 @@ final class TierlogCluster implements AutoCloseable {
         codec = new Codec(new RegistryClient(RegistryConfig.of("http://127.0.0.1:" + registry.port(8080) + "/apis/ccompat/v7")));
         Stream.of(controllers, List.of(index), agents).flatMap(List::stream).forEach(this::begin);
         Stream.of(controllers, List.of(index), agents).flatMap(List::stream).forEach(Part::awaitReady);
-        return index;
     }
 
     private void begin(Part part) {
