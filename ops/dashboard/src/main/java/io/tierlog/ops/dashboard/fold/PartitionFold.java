@@ -42,8 +42,8 @@ import org.jspecify.annotations.Nullable;
  * One partition of the log as the pages show it. A restore from the rows that it gave is equal to the fold that gave them, at any record.
  *
  * <p>The joins and definitions are those of the audit's statistics ({@link RequestJoin}, {@link OperationCounts}), so the totals are those of
- * {@code audit stats}. The three topics may come in any order. {@code atMs} is the append time of a record. Everything is bounded by
- * {@link FoldLimits}. Not thread-safe.
+ * {@code audit stats}. The three topics may come in any order. {@code atMs} is the timestamp of a record, by the clock of its writer.
+ * Everything is bounded by {@link FoldLimits}. Not thread-safe.
  */
 public final class PartitionFold implements RequestJoin.Findings {
     private static final char WINDOW = 'w';
@@ -65,7 +65,13 @@ public final class PartitionFold implements RequestJoin.Findings {
     private long lastMs;
     private long version;
 
-    /** Times of the log that the fold has seen: append time of the latest record, and how many records changed it in this process. */
+    /**
+     * How far the fold is.
+     *
+     * @param lastMs time of the latest fact, milliseconds since 1970; events and commands do not move it, since the clock of one agent that is ahead
+     *     would leave every other node without recent numbers
+     * @param version how many records changed it in this process
+     */
     public record Seen(long lastMs, long version) {}
 
     /** An empty fold. */
@@ -125,6 +131,7 @@ public final class PartitionFold implements RequestJoin.Findings {
 
     /** Applies a fact. */
     public void fact(Fact fact, long atMs) {
+        lastMs = Math.max(lastMs, atMs);
         count(atMs, Names.FACTS, 1);
         join.fact(fact, atMs);
         OperationCounts.of(fact).ifPresent(more -> {
@@ -234,7 +241,6 @@ public final class PartitionFold implements RequestJoin.Findings {
     /** The window of a time, which is also noted as changed; a time before all kept windows has one that is dropped at once. */
     private Window window(long atMs) {
         version++;
-        lastMs = Math.max(lastMs, atMs);
         rows.changed(TOTAL, "", () -> new Total(total, lastMs));
         long begin = atMs - Math.floorMod(atMs, FoldLimits.WINDOW_MS);
         Window window = windows.computeIfAbsent(begin, Window::new);

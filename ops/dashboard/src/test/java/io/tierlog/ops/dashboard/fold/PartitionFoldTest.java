@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.controller.core.api.DecideResult;
+import io.tierlog.controller.core.policy.Policies;
 import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.ops.audit.stats.LogStatistics;
 import io.tierlog.ops.audit.stats.LogSummary;
@@ -14,7 +15,11 @@ import io.tierlog.ops.dashboard.model.Window;
 import io.tierlog.ops.simulation.swarm.RandomLog;
 import io.tierlog.ops.simulation.world.UndoTables;
 import io.tierlog.ops.simulation.world.World;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.decision.AgentAccepted;
 import io.tierlog.schemas.decision.Fact;
+import io.tierlog.schemas.event.AgentHeartbeat;
 import io.tierlog.schemas.event.Event;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -149,6 +154,25 @@ class PartitionFoldTest {
         assertEquals(2, count(few.windows(0, Long.MAX_VALUE)));
         assertEquals(all.total().counters().toMap(), few.total().counters().toMap());
         assertTrue(few.nodes().size() <= 10 && count(few.requests()) <= 10);
+    }
+
+    private static Envelope about(String node) {
+        return new Envelope("node/" + node, "sender", 1, 1, 0, 0, null, null, null, null);
+    }
+
+    private static AgentAccepted accepted(String node) {
+        return new AgentAccepted(about(node), node, "p", 1, List.of(), Bytes.EMPTY, Bytes.EMPTY, 0, Policies.INITIAL, null, false);
+    }
+
+    /** The clock of its agent is 50 minutes ahead of the controller's. */
+    @Test
+    void anAgentsClockDoesNotMoveTheTimeOfThePage() {
+        PartitionFold fold = new PartitionFold(LIMITS);
+        fold.fact(accepted("a"), 1_000_000);
+        fold.event(new AgentHeartbeat(about("a"), List.of(), 0, 0, 0), 4_000_000);
+
+        assertEquals(1_000_000, fold.seen().lastMs());
+        assertEquals(1, fold.total().counters().get(Names.EVENTS));
     }
 
     @Test
