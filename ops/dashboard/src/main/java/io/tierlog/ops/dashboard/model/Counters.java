@@ -55,8 +55,13 @@ public final class Counters {
         values = more1;
     }
 
-    /** Adds all of another. */
+    /** Adds all of another. Into an empty one this is a copy of its arrays: names are shared, since no array of names is changed in place. */
     public void add(Counters others) {
+        if (names.length == 0) {
+            names = others.names;
+            values = others.values.clone();
+            return;
+        }
         others.forEach(this::add);
     }
 

@@ -38,8 +38,13 @@ public final class Durations {
         add(DIGITS.lowestEquivalentValue(Latencies.clamp(ms)), 1);
     }
 
-    /** Adds all of another. */
+    /** Adds all of another. Into an empty one this is a copy of its arrays; values are shared, since they are not changed in place. */
     public void add(Durations others) {
+        if (isEmpty()) {
+            values = others.values;
+            counts = others.counts.clone();
+            return;
+        }
         for (int i = 0; i < others.values.length; i++) {
             add(others.values[i], others.counts[i]);
         }

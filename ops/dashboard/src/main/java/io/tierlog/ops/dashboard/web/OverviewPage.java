@@ -17,15 +17,13 @@ import java.util.function.ToDoubleFunction;
 final class OverviewPage {
     private OverviewPage() {}
 
-    static ObjectNode json(Span span, List<Window> windows, Window total) {
+    static ObjectNode json(Span span, List<Window> windows, Window sum, Window total) {
         List<Window> points = new ArrayList<>();
         for (int i = 0; i < span.points(); i++) {
             points.add(new Window(span.fromMs() + i * span.stepMs()));
         }
-        Window sum = new Window(span.fromMs());
         for (Window window : windows) {
             points.get(span.point(window.atMs())).add(window);
-            sum.add(window);
         }
         ObjectNode body = JsonNodeFactory.instance.objectNode();
         body.putObject("window").put("fromMs", span.fromMs()).put("toMs", span.toMs()).put("stepMs", span.stepMs());

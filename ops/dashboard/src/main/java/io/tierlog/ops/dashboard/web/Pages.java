@@ -67,7 +67,7 @@ public final class Pages {
         tasks.read(fold -> List.copyOf(fold.nodes().values())).values().forEach(nodes::addAll);
         Window sum = new Window(0);
         windows.forEach(sum::add);
-        ObjectNode body = OverviewPage.json(span, windows, total);
+        ObjectNode body = OverviewPage.json(span, windows, sum, total);
         body.put("minutes", query.minutes());
         body.set("alarms", Alarms.of(sum.counters(), nodes, position, lastMs, nowMs.getAsLong()));
         body.put("nodesUp", nodes.stream().filter(node -> node.state().equals(NodeRow.UP)).count()).put("nodes", nodes.size());

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.dashboard.fold;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -173,6 +174,23 @@ class PartitionFoldTest {
 
         assertEquals(1_000_000, fold.seen().lastMs());
         assertEquals(1, fold.total().counters().get(Names.EVENTS));
+    }
+
+    @Test
+    void aCopyOfAWindowIsItsOwn() {
+        Window one = new Window(0);
+        one.counters().add("a", 1);
+        one.ready().add(7);
+        Window copy = new Window(0);
+        copy.add(one);
+        copy.add(one);
+        one.counters().add("b", 1);
+        one.ready().add(9);
+
+        assertEquals(Map.of("a", 2L), copy.counters().toMap());
+        assertArrayEquals(new long[] {7, 2}, copy.ready().pairs());
+        assertEquals(Map.of("a", 1L, "b", 1L), one.counters().toMap());
+        assertArrayEquals(new long[] {7, 1, 9, 1}, one.ready().pairs());
     }
 
     @Test
