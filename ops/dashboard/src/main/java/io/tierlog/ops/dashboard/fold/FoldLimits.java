@@ -2,10 +2,11 @@
 package io.tierlog.ops.dashboard.fold;
 
 /**
- * Bounds of one partition's rows. What is oldest leaves first.
+ * Bounds of one partition's rows. What is oldest leaves first, except where it says otherwise.
  *
  * @param windows windows of {@link #WINDOW_MS} that are kept
- * @param nodes nodes; further ones are counted, and not shown
+ * @param nodes nodes; one that is not up gives way to a further one, the oldest report first; while all are up, a further one is not shown, and what
+ *     happens on it is counted
  * @param operations operations in flight, and as many that ended
  * @param requests recent attempts
  * @param removals recent removals of each node

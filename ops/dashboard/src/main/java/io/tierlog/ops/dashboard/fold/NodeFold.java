@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -80,7 +81,7 @@ final class NodeFold {
                 NodeRow was = nodes.get(node);
                 boolean lost = f.reason() == RemovalReason.NODE_LOST;
                 if (was != null && was.incarnation() == f.endedIncarnation()) {
-                    nodes.put(was.ended(lost ? "LOST" : "STOPPED"));
+                    nodes.put(was.ended(lost ? NodeRow.LOST : "STOPPED", atMs));
                 }
                 return lost;
             }
@@ -97,11 +98,25 @@ final class NodeFold {
 
     private void change(String node, UnaryOperator<NodeRow> how) {
         NodeRow was = nodes.get(node);
-        nodes.put(how.apply(was == null ? NodeRow.unknown(node) : was));
+        if (was != null || nodes.all().size() < limits.nodes() || forgotten()) {
+            nodes.put(how.apply(was == null ? NodeRow.unknown(node) : was));
+        }
+    }
+
+    /** Removes the node that is not up and whose last report is the oldest; false when all are up. */
+    private boolean forgotten() {
+        Optional<String> oldest = nodes.all().values().stream().filter(row -> !row.state().equals(NodeRow.UP))
+                .min(Comparator.comparingLong(NodeRow::seenMs).thenComparing(NodeRow::node)).map(NodeRow::node);
+        oldest.ifPresent(node -> {
+            nodes.remove(node);
+            removals.remove(node);
+            history(node).forEach(chunk -> histories.remove(key(chunk)));
+        });
+        return oldest.isPresent();
     }
 
     private static NodeRow accepted(NodeRow row, AgentAccepted f, long atMs) {
-        NodeRow now = new NodeRow(row.node(), f.newIncarnation(), NodeRow.UP, f.foreign(), atMs, atMs, 0, 0, row.instances(), Map.of());
+        NodeRow now = new NodeRow(row.node(), f.newIncarnation(), NodeRow.UP, f.foreign(), atMs, atMs, 0, 0, row.instances(), Map.of(), 0);
         for (TierCapacity tier : f.tiers()) {
             now = now.with(tier.tier(), new TierRow(tier.capacityBlocks(), tier.blockBytes(), tier.capacityBlocks(), 0, 0, 0, 0, 0, 0));
         }
@@ -138,6 +153,9 @@ final class NodeFold {
     }
 
     private void removed(String node, Removal removal) {
+        if (nodes.get(node) == null) {
+            return;
+        }
         Removals was = removals.get(node);
         List<Removal> last = new ArrayList<>(was == null ? List.of() : was.last());
         last.add(removal);

@@ -20,16 +20,20 @@ import java.util.TreeSet;
  * @param active operations in progress, by its last heartbeat
  * @param instances engine instances on it
  * @param tiers what it has of each tier
+ * @param endedMs when it was lost or stopped; 0 while it is up, or when that is not known
  */
 public record NodeRow(
         String node, long incarnation, String state, boolean foreign, long sinceMs, long seenMs, int waiting, int active, Set<String> instances,
-        Map<Tier, TierRow> tiers) {
+        Map<Tier, TierRow> tiers, long endedMs) {
     /** Its agent is registered. */
     public static final String UP = "UP";
 
+    /** Its agent was silent for too long. */
+    public static final String LOST = "LOST";
+
     /** A node of which nothing is known yet. */
     public static NodeRow unknown(String node) {
-        return new NodeRow(node, 0, "UNKNOWN", false, 0, 0, 0, 0, Set.of(), Map.of());
+        return new NodeRow(node, 0, "UNKNOWN", false, 0, 0, 0, 0, Set.of(), Map.of(), 0);
     }
 
     /**
@@ -61,24 +65,19 @@ public record NodeRow(
         }
     }
 
-    /** The same with another incarnation or state. */
-    public NodeRow in(long otherIncarnation, String otherState, boolean isForeign, long ms) {
-        return new NodeRow(node, otherIncarnation, otherState, isForeign, ms, Math.max(ms, seenMs), 0, 0, Set.of(), tiers);
-    }
-
-    /** The same, ended. */
-    public NodeRow ended(String how) {
-        return new NodeRow(node, incarnation, how, foreign, sinceMs, seenMs, 0, 0, Set.of(), tiers);
+    /** The same, ended at a time. */
+    public NodeRow ended(String how, long ms) {
+        return new NodeRow(node, incarnation, how, foreign, sinceMs, seenMs, 0, 0, Set.of(), tiers, ms);
     }
 
     /** The same, seen. */
     public NodeRow seen(long ms) {
-        return new NodeRow(node, incarnation, state, foreign, sinceMs, Math.max(ms, seenMs), waiting, active, instances, tiers);
+        return new NodeRow(node, incarnation, state, foreign, sinceMs, Math.max(ms, seenMs), waiting, active, instances, tiers, endedMs);
     }
 
     /** The same with numbers of a heartbeat. */
     public NodeRow beating(int waitingNow, int activeNow) {
-        return new NodeRow(node, incarnation, state, foreign, sinceMs, seenMs, waitingNow, activeNow, instances, tiers);
+        return new NodeRow(node, incarnation, state, foreign, sinceMs, seenMs, waitingNow, activeNow, instances, tiers, endedMs);
     }
 
     /** The same with an instance more or less. */
@@ -89,7 +88,7 @@ public record NodeRow(
         } else {
             others.remove(name);
         }
-        return new NodeRow(node, incarnation, state, foreign, sinceMs, seenMs, waiting, active, others, tiers);
+        return new NodeRow(node, incarnation, state, foreign, sinceMs, seenMs, waiting, active, others, tiers, endedMs);
     }
 
     /** A tier of it. */
@@ -101,6 +100,6 @@ public record NodeRow(
     public NodeRow with(Tier tier, TierRow row) {
         Map<Tier, TierRow> others = new TreeMap<>(tiers);
         others.put(tier, row);
-        return new NodeRow(node, incarnation, state, foreign, sinceMs, seenMs, waiting, active, instances, others);
+        return new NodeRow(node, incarnation, state, foreign, sinceMs, seenMs, waiting, active, instances, others, endedMs);
     }
 }

@@ -3,38 +3,44 @@ package io.tierlog.ops.dashboard.web;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.ops.dashboard.model.Counters;
 import io.tierlog.ops.dashboard.model.Names;
 import io.tierlog.ops.dashboard.model.NodeRow;
 import io.tierlog.schemas.Tier;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** What an operator should look at, with what it means, from the numbers that the overview shows. Without state. */
+/** What an operator should look at, with what it means, from the numbers that the overview shows: errors first, and counts before nodes. */
 final class Alarms {
     private static final long QUIET_MS = 15_000;
     private static final long ABOVE_MS = 60_000;
+    private static final long LOST_MS = 3_600_000;
     private static final long BEHIND = 10_000;
     private static final long LEAST_REQUESTS = 20;
     private static final double EXPIRED_SHARE = 0.1;
 
-    private final ArrayNode found = JsonNodeFactory.instance.arrayNode();
+    private final List<ObjectNode> found = new ArrayList<>();
 
     private Alarms() {}
 
     static ArrayNode of(Counters sum, List<NodeRow> nodes, LogPosition log, long lastMs, long nowMs) {
         Alarms alarms = new Alarms();
         alarms.reader(log, lastMs, nowMs);
+        alarms.counts(sum);
         for (NodeRow node : nodes) {
             alarms.node(node, lastMs);
         }
-        alarms.counts(sum);
-        return alarms.found;
+        // "error" comes before "warning", and equals stay in their order.
+        alarms.found.sort(Comparator.comparing(alarm -> alarm.path("level").asText()));
+        return JsonNodeFactory.instance.arrayNode().addAll(alarms.found);
     }
 
     private void reader(LogPosition log, long lastMs, long nowMs) {
-        if (!log.state().equals("RUNNING")) {
+        if (!log.state().equals(LogPosition.RUNNING)) {
             add("warning", "This page is " + log.state().toLowerCase(Locale.ROOT), "it restores or joins its group, and goes on by itself", "log");
         }
         if (log.behind() > BEHIND) {
@@ -47,7 +53,8 @@ final class Alarms {
     }
 
     private void node(NodeRow node, long lastMs) {
-        if (node.state().equals("LOST")) {
+        // A node that was taken out of the cluster stays lost for ever.
+        if (node.state().equals(NodeRow.LOST) && lastMs - node.endedMs() < LOST_MS) {
             add("error", "Node " + node.node() + " is lost", "its agent was silent for too long; blocks in its memory count no more", "nodes");
         }
         for (Map.Entry<Tier, NodeRow.TierRow> tier : node.tiers().entrySet()) {
@@ -79,6 +86,6 @@ final class Alarms {
     }
 
     private void add(String level, String what, String means, String page) {
-        found.addObject().put("level", level).put("what", what).put("means", means).put("page", page);
+        found.add(JsonNodeFactory.instance.objectNode().put("level", level).put("what", what).put("means", means).put("page", page));
     }
 }

@@ -10,6 +10,9 @@ import java.util.Map;
  * @param lag records that are not read yet, by {@code TOPIC-PARTITION}
  */
 public record LogPosition(String state, Map<String, Long> lag) {
+    /** The state in which it has its partitions and their rows. */
+    static final String RUNNING = "RUNNING";
+
     /** Records that are not read yet. */
     public long behind() {
         return lag.values().stream().mapToLong(Long::longValue).sum();

@@ -18,8 +18,11 @@ import io.tierlog.ops.simulation.world.UndoTables;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.RemovalReason;
 import io.tierlog.schemas.decision.AgentAccepted;
 import io.tierlog.schemas.decision.Fact;
+import io.tierlog.schemas.decision.NodeEnded;
+import io.tierlog.schemas.decision.NodeSeen;
 import io.tierlog.schemas.event.AgentHeartbeat;
 import io.tierlog.schemas.event.Event;
 import java.nio.charset.StandardCharsets;
@@ -27,6 +30,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -174,6 +178,28 @@ class PartitionFoldTest {
 
         assertEquals(1_000_000, fold.seen().lastMs());
         assertEquals(1, fold.total().counters().get(Names.EVENTS));
+    }
+
+    /** Space for three: a is up and has the oldest report, that of b is from 3,000, that of c from 3,500. */
+    @Test
+    void aNodeThatIsNotUpGivesWayToAFurtherOne() {
+        PartitionFold fold = new PartitionFold(new FoldLimits(2, 3, 10, 10, 10, 2));
+        fold.fact(accepted("a"), 1_000);
+        fold.fact(accepted("c"), 2_000);
+        fold.fact(accepted("b"), 3_000);
+        fold.fact(new NodeSeen(about("c"), List.of()), 3_500);
+        fold.fact(new NodeEnded(about("b"), 1, RemovalReason.NODE_LOST), 4_000);
+        fold.fact(new NodeEnded(about("c"), 1, RemovalReason.NODE_STOPPED), 5_000);
+        assertEquals(4_000, fold.nodes().get("b").endedMs());
+
+        fold.fact(accepted("d"), 6_000);
+        assertEquals(Set.of("a", "c", "d"), fold.nodes().keySet());
+        fold.fact(accepted("e"), 7_000);
+        assertEquals(Set.of("a", "d", "e"), fold.nodes().keySet());
+        assertEquals(List.of(), fold.history("c"));
+        fold.fact(accepted("f"), 8_000);
+        assertEquals(Set.of("a", "d", "e"), fold.nodes().keySet(), "all are up: a further one is counted, and not shown");
+        assertEquals(9, fold.total().counters().get(Names.FACTS));
     }
 
     @Test
