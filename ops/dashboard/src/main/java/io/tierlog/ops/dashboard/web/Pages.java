@@ -13,6 +13,7 @@ import io.tierlog.ops.dashboard.streams.FoldTasks;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.LongSupplier;
@@ -39,7 +40,7 @@ public final class Pages {
     /**
      * The page of a query.
      *
-     * @throws Problem NODE_UNKNOWN when it is of a node that is not there
+     * @throws Problem NODE_UNKNOWN when it is of a node that is not there, NOT_READY when that cannot be known yet
      */
     ObjectNode json(PageQuery query) {
         LogPosition position = log.get();
@@ -48,7 +49,7 @@ public final class Pages {
         ObjectNode body = switch (query.page()) {
             case "overview" -> overview(query, position, lastMs);
             case "nodes" -> nodes();
-            case "node" -> node(query);
+            case "node" -> node(query, position);
             case "requests" -> requests(query);
             case "log" -> log(query, position, lastMs);
             default -> throw new IllegalArgumentException("Invalid page " + query.page());
@@ -106,9 +107,17 @@ public final class Pages {
         return body;
     }
 
-    private ObjectNode node(PageQuery query) {
+    private ObjectNode node(PageQuery query, LogPosition position) {
         return tasks.read(fold -> NodePages.node(fold, query.node(), query.minutes())).values().stream().flatMap(Optional::stream).findFirst()
-                .orElseThrow(() -> new Problem(Problem.Kind.NODE_UNKNOWN, "the log has no node '" + query.node() + "'", "GET /api/nodes has all"));
+                .orElseThrow(() -> absent(query.node(), position));
+    }
+
+    /** While the rows are being restored, a node that is not there yet is not unknown. */
+    private static Problem absent(String node, LogPosition position) {
+        return position.state().equals(LogPosition.RUNNING)
+                ? new Problem(Problem.Kind.NODE_UNKNOWN, "the log has no node '" + node + "'", "GET /api/nodes has all")
+                : new Problem(Problem.Kind.NOT_READY, "the rows of node '" + node + "' are not restored yet: the reader of the log is "
+                        + position.state().toLowerCase(Locale.ROOT), "retry in a moment");
     }
 
     private ObjectNode requests(PageQuery query) {
