@@ -12,10 +12,12 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.slf4j.Logger;
@@ -35,12 +37,16 @@ import org.slf4j.LoggerFactory;
 final class LiveStreams implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(LiveStreams.class);
     private static final ObjectMapper JSON = new ObjectMapper();
+    private static final long WARN_NS = TimeUnit.MINUTES.toNanos(1);
 
     private final Limits limits;
     private final Function<PageQuery, ObjectNode> pages;
     private final List<Browser> browsers = new CopyOnWriteArrayList<>();
     private final ScheduledExecutorService maker =
             Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("tierlog-live-page").daemon().factory());
+    private final Semaphore places;
+    /** Only for the thread that makes the pages. */
+    private long warnedNs = System.nanoTime() - WARN_NS;
     private volatile boolean closed;
 
     /**
@@ -57,6 +63,7 @@ final class LiveStreams implements AutoCloseable {
     LiveStreams(Limits limits, Function<PageQuery, ObjectNode> pages) {
         this.limits = limits;
         this.pages = pages;
+        places = new Semaphore(limits.browsers());
     }
 
     /** Makes the pages each period. */
@@ -114,17 +121,15 @@ final class LiveStreams implements AutoCloseable {
      * @throws Problem OVERLOADED when there are as many streams as there may be; also what the page itself refuses
      */
     void stream(PageQuery query, Page.Out out) throws IOException {
-        Browser browser = new Browser(query);
-        String first = text(pages.apply(query));
-        synchronized (browsers) {
-            if (browsers.size() >= limits.browsers()) {
-                throw new Problem(Problem.Kind.OVERLOADED, limits.browsers() + " browsers are connected, which is the most",
-                        "close one, or read /api/" + query.page() + " now and then");
-            }
-            browsers.add(browser);
+        // Before the page is made: a stream that is refused costs nothing.
+        if (!places.tryAcquire()) {
+            throw new Problem(Problem.Kind.OVERLOADED, limits.browsers() + " browsers are connected, which is the most",
+                    "close one, or read /api/" + query.page() + " now and then");
         }
+        Browser browser = new Browser(query);
         try {
-            browser.offer(first);
+            browser.offer(text(pages.apply(query)));
+            browsers.add(browser);
             Page.Events events = out.events();
             while (!closed) {
                 events.send(browser.next());
@@ -133,6 +138,7 @@ final class LiveStreams implements AutoCloseable {
             Thread.currentThread().interrupt();
         } finally {
             browsers.remove(browser);
+            places.release();
         }
     }
 
@@ -141,16 +147,27 @@ final class LiveStreams implements AutoCloseable {
         return browsers.size();
     }
 
-    /** Makes each page that is shown, once, and offers it. */
+    /** Makes each page that is shown, once, and offers it. Throws nothing: an exception or error would end the schedule, and every page with it. */
     void makeAll() {
-        Map<PageQuery, String> made = new HashMap<>();
+        Map<PageQuery, Optional<String>> made = new HashMap<>();
         for (Browser browser : browsers) {
-            try {
-                browser.offer(made.computeIfAbsent(browser.query, query -> text(pages.apply(query))));
-            } catch (RuntimeException e) {
-                LOG.debug("the page {} cannot be made now: {}", browser.query, e.toString());
+            made.computeIfAbsent(browser.query, this::made).ifPresent(browser::offer);
+        }
+    }
+
+    private Optional<String> made(PageQuery query) {
+        try {
+            return Optional.of(text(pages.apply(query)));
+        } catch (Problem e) {
+            LOG.debug("the page {} is not there now: {}", query, e.detail());
+        } catch (RuntimeException | Error e) {
+            long nowNs = System.nanoTime();
+            if (nowNs - warnedNs >= WARN_NS) {
+                warnedNs = nowNs;
+                LOG.warn("the page {} cannot be made; it is tried again each second, and failures of the next minute are not logged", query, e);
             }
         }
+        return Optional.empty();
     }
 
     private static String text(ObjectNode page) {

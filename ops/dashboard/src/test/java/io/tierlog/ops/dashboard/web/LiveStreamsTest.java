@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
@@ -28,8 +29,17 @@ class LiveStreamsTest {
 
     private final AtomicInteger number = new AtomicInteger();
     private final LiveStreams streams = new LiveStreams(new LiveStreams.Limits(2, 2, 60_000),
-            query -> JsonNodeFactory.instance.objectNode().put("number", number.incrementAndGet()));
+            query -> JsonNodeFactory.instance.objectNode().put("number", number()));
     private final List<Thread> threads = new ArrayList<>();
+
+    private volatile Optional<Error> failure = Optional.empty();
+
+    private int number() {
+        failure.ifPresent(error -> {
+            throw error;
+        });
+        return number.incrementAndGet();
+    }
 
     /** A browser that takes one event for each permit. */
     private final class Browser implements Page.Out {
@@ -113,5 +123,19 @@ class LiveStreamsTest {
         Problem refused = assertThrows(Problem.class, () -> streams.stream(OVERVIEW, one));
         assertEquals(Problem.Kind.OVERLOADED, refused.kind());
         assertEquals(2, streams.connected());
+        assertEquals(11, number.get(), "no page is made for a stream that is refused");
+    }
+
+    /** A schedule ends in silence with what its work throws. */
+    @Test
+    void anErrorInOnePageDoesNotEndTheSchedule() throws Exception {
+        Browser browser = new Browser();
+        browser.next();
+        failure = Optional.of(new AssertionError("a page that cannot be made"));
+        streams.makeAll();
+        failure = Optional.empty();
+        streams.makeAll();
+
+        assertEquals("event: page\ndata: {\"number\":2}\n\n", browser.next());
     }
 }
