@@ -41,6 +41,8 @@ public final class DashboardApp implements AutoCloseable {
                     new Codec(ids), config.limits()));
             Pages pages = new Pages(streams.tasks(), () -> new LogPosition(streams.state(), streams.lag()), System::currentTimeMillis);
             server = own(new PageServer(config.listen(), tokens, pages));
+            // After the address is taken: a second page on the same address joins no group.
+            streams.start();
         } catch (RuntimeException | Error e) {
             close();
             throw e;

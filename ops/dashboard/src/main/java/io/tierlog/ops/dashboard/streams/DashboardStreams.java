@@ -61,7 +61,7 @@ public final class DashboardStreams implements AutoCloseable {
     public record Settings(KafkaAccess kafka, Topics topics, String applicationId, Path stateDir, long rocksDbBytes) {}
 
     /**
-     * Joins the group, and returns while it catches up.
+     * Prepares it; {@link #start} joins the group.
      *
      * @throws UncheckedIOException when the state directory cannot be made
      */
@@ -71,7 +71,7 @@ public final class DashboardStreams implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException("the state directory " + settings.stateDir() + " cannot be made", e);
         }
-        DamagedState damaged = new DamagedState(settings.stateDir(), what -> LOG.warn("the state was damaged and is restored: {}", what));
+        DamagedState damaged = new DamagedState(settings.stateDir(), _ -> {}); // it logs by itself
         FoldProcessor.Shared shared = FoldProcessor.Shared.of(settings.topics(), codec, limits, tasks);
         streams = new KafkaStreams(DashboardTopology.build(settings.topics(), shared, damaged), properties(settings));
         streams.setStateListener((now, _) -> {
@@ -84,6 +84,10 @@ public final class DashboardStreams implements AutoCloseable {
             }
         });
         streams.setUncaughtExceptionHandler(this::failed);
+    }
+
+    /** Joins the group, and returns while it catches up. */
+    public void start() {
         streams.start();
     }
 
