@@ -4,15 +4,9 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { age, span } from "./format.js";
 import { follow } from "./live.js";
 import { Log, Node, Nodes, Overview, Requests } from "./pages.jsx";
+import { LINKS, route, TITLES } from "./route.js";
 
-const LINKS = [["overview", "Overview"], ["nodes", "Nodes"], ["requests", "Requests"], ["log", "Log"]];
-const TITLES = { node: "Node", ...Object.fromEntries(LINKS) };
 const STRETCHES = [5, 15, 60, 360, 1440];
-
-function route() {
-  const [page, name] = location.hash.replace(/^#\//, "").split("/");
-  return TITLES[page] ? { page, name: name ? decodeURIComponent(name) : "" } : { page: "overview", name: "" };
-}
 
 function stored(key, otherwise) {
   try {
@@ -50,7 +44,7 @@ function useTheme() {
 
 function App() {
   const [theme, switchTheme] = useTheme();
-  const [at, setAt] = useState(route());
+  const [at, setAt] = useState(route(location.hash));
   const [minutes, setMinutes] = useState(15);
   const [filter, setFilter] = useState({});
   const [token, setToken] = useState(stored("token", ""));
@@ -58,7 +52,7 @@ function App() {
   const [link, setLink] = useState({ state: "connecting" });
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
-    const moved = () => setAt(route());
+    const moved = () => setAt(route(location.hash));
     addEventListener("hashchange", moved);
     const tick = setInterval(() => setNow(Date.now()), 1000);
     return () => {
@@ -81,6 +75,7 @@ function App() {
         },
         gap: (missed) => setLink({ state: "live", missed: { count: missed, atMs: Date.now() } }),
         lost: () => setLink({ state: "lost" }),
+        paused: () => setLink({ state: "connecting" }),
         refused: (status, why) => setLink({ state: "refused", status, why }),
       });
     }, page && page.page === at.page ? 250 : 0);

@@ -1,41 +1,81 @@
 // Follows one page as the server streams it. fetch and not EventSource, since a token goes into a header.
-export function follow(query, token, on) {
+// A hidden page does not: a browser opens only six connections to a host over HTTP/1.1, and each open tab would hold one.
+const SILENT_MS = 25_000; // the server sends something every 10 s
+const AGAIN = [404, 408, 429]; // a node may be there in a moment: the server has just started, or the agent registers
+
+/** Calls on.page, on.gap, on.lost, on.refused and on.paused until the function that it returns is called. */
+export function follow(query, token, on, silentMs = SILENT_MS) {
   const stop = new AbortController();
   let waitMs = 500;
   (async () => {
     while (!stop.signal.aborted) {
+      if (document.hidden) {
+        on.paused();
+        await pause(stop.signal);
+        continue;
+      }
+      const attempt = new AbortController();
+      const end = () => attempt.abort();
+      let timer = setTimeout(end, silentMs);
+      stop.signal.addEventListener("abort", end);
+      document.addEventListener("visibilitychange", end);
       try {
         const headers = token ? { Authorization: `Bearer ${token}` } : {};
-        const answer = await fetch(`/api/live?${new URLSearchParams(query)}`, { headers, signal: stop.signal });
+        const answer = await fetch(`/api/live?${new URLSearchParams(query)}`, { headers, signal: attempt.signal });
         if (!answer.ok) {
           const problem = await answer.json().catch(() => ({}));
+          if (stop.signal.aborted) return;
           on.refused(answer.status, [problem.detail, problem.action].filter(Boolean).join(": ") || `the server answered ${answer.status}`);
-          if (answer.status < 500) return;
+          if (answer.status < 500 && !AGAIN.includes(answer.status)) return;
         } else {
           await read(answer.body.getReader(), (name, data) => {
             waitMs = 500;
             if (name === "page") on.page(JSON.parse(data));
             if (name === "gap") on.gap(JSON.parse(data).missed);
+          }, () => {
+            clearTimeout(timer);
+            timer = setTimeout(end, silentMs);
           });
           on.lost();
         }
       } catch (e) {
         if (stop.signal.aborted) return;
-        on.lost();
+        if (!document.hidden) on.lost();
+      } finally {
+        clearTimeout(timer);
+        stop.signal.removeEventListener("abort", end);
+        document.removeEventListener("visibilitychange", end);
       }
-      await new Promise((go) => setTimeout(go, waitMs));
+      if (document.hidden) continue;
+      await pause(stop.signal, waitMs);
       waitMs = Math.min(10_000, waitMs * 2);
     }
   })();
   return () => stop.abort();
 }
 
-async function read(reader, event) {
+/** Waits until the page is shown or hidden, the signal comes, or the time has passed; without a time for as long as it takes. */
+function pause(signal, ms) {
+  return new Promise((go) => {
+    const timer = ms ? setTimeout(done, ms) : 0;
+    function done() {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      document.removeEventListener("visibilitychange", done);
+      go();
+    }
+    signal.addEventListener("abort", done);
+    document.addEventListener("visibilitychange", done);
+  });
+}
+
+async function read(reader, event, alive) {
   const decoder = new TextDecoder();
   let text = "";
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return;
+    alive();
     text += decoder.decode(value, { stream: true });
     for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n")) {
       const lines = text.slice(0, end).split("\n");

@@ -263,7 +263,7 @@ export function Log({ page, stamp }) {
   return (
     <div class="panels">
       <Panel title="Records by partition" note={note} wide>
-        <Table head={["Partition", "Events/s", "Decisions/s", "Commands/s", "Refused", "Skipped", "Unreadable", "Latest record"]} empty="No partition is here yet."
+        <Table head={["Partition", "Events/s", "Decisions/s", "Commands/s", "Refused", "Skipped", "Unreadable", "Latest decision"]} empty="No partition is here yet."
           rows={page.partitionRates.map((p) => [p.partition, rate(p.events / p.seconds), rate(p.facts / p.seconds), rate(p.commands / p.seconds), count(p.refused),
             count(p.skipped), count(p.unreadable), `${age(page.nowMs - p.lastMs)} ago`])} />
       </Panel>
