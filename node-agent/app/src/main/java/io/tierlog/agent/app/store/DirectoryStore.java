@@ -105,8 +105,13 @@ public final class DirectoryStore implements SharedStore {
         try {
             ByteBuffer page = into.slice(0, into.limit());
             Result result = readFresh(name, page);
-            // Looked at twice: meanwhile another reader may have moved it aside and a writer may have put a right one.
-            return result.reason() == OperationReason.CHECKSUM ? condemn(name, result, () -> readOnce(name, page)) : result;
+            if (result.reason() != OperationReason.CHECKSUM) {
+                return result;
+            }
+            // Looked at twice: meanwhile another reader may have moved it aside and a writer may have put a right one. The second look is not into the
+            // page: a page with a stuck bit makes every object wrong that is read into it.
+            ByteBuffer fresh = ByteBuffer.allocate(page.capacity());
+            return copy(name, condemn(name, result, () -> readOnce(name, fresh)), fresh, page);
         } catch (NoSuchFileException e) {
             return directory.present() ? Result.failed(OperationReason.NOT_FOUND, "no object " + name.key()) : gone();
         } catch (IOException | ReadOnlyFileSystemException e) {
@@ -336,6 +341,16 @@ public final class DirectoryStore implements SharedStore {
             return Result.failed(OperationReason.STORE_UNAVAILABLE, "the store " + directory.root() + " cannot be used: " + Causes.of(e));
         }
         return Result.failed(OperationReason.IO, Causes.of(e));
+    }
+
+    /** Copies what a second look has read to the page that the caller gave; CHECKSUM when the page does not hold it, which is no fault of the object. */
+    static Result copy(ObjectName name, Result read, ByteBuffer from, ByteBuffer page) {
+        if (read.reason() != OperationReason.COMPLETED) {
+            return read;
+        }
+        page.clear().put(from.clear());
+        return Checksums.crc32c(page.flip()) == read.crc32c() ? read
+                : Result.failed(OperationReason.CHECKSUM, "object " + name.key() + " is right, but the host page does not hold its bytes");
     }
 
     static Result otherSize(ObjectName name, long found, int wanted) {

@@ -110,18 +110,23 @@ public final class RemoteStore implements SharedStore {
         ByteBuffer page = into.slice(0, into.limit());
         boolean[] again = {false};
         return call(name, deadline -> {
-            Look look = look(name, page.clear(), page.limit(), deadline);
-            if (look.result().reason() == OperationReason.COMPLETED && Checksums.crc32c(page.flip()) != look.result().crc32c()) {
-                look = look.wrong("its bytes do not match its checksum");
+            // Looked at twice before it is condemned: its bytes may have been damaged on the way, or the object replaced while it was read. The second
+            // look is not into the page: a page with a stuck bit makes every object wrong that is read into it.
+            ByteBuffer bytes = again[0] ? ByteBuffer.allocate(page.capacity()) : page;
+            Look look = checked(look(name, bytes.clear(), bytes.limit(), deadline), bytes);
+            if (look.wrong()) {
+                boolean sure = again[0];
+                again[0] = true;
+                return sure && condemn(name, look, deadline) ? Optional.of(look.result()) : Optional.empty();
             }
-            if (!look.wrong()) {
-                return Optional.of(look.result());
-            }
-            // Looked at twice: the bytes may have been damaged on the way, or the object replaced while it was read.
-            boolean sure = again[0];
-            again[0] = true;
-            return sure && condemn(name, look, deadline) ? Optional.of(look.result()) : Optional.empty();
+            return Optional.of(bytes == page ? look.result() : DirectoryStore.copy(name, look.result(), bytes, page));
         });
+    }
+
+    /** The look, with CHECKSUM where the bytes that it has put are not those of the object. */
+    private static Look checked(Look look, ByteBuffer bytes) {
+        boolean same = look.result().reason() != OperationReason.COMPLETED || Checksums.crc32c(bytes.flip()) == look.result().crc32c();
+        return same ? look : look.wrong("its bytes do not match its checksum");
     }
 
     @Override

@@ -80,6 +80,33 @@ class RemoteStoreTest extends StoreContractTest {
         assertTrue(damaged[0]);
     }
 
+    /** Whatever the server's answer puts into this page is wrong there, and the object is not: the second look does not use the page. */
+    @Test
+    void aPageThatDoesNotHoldWhatIsReadIntoItCostsNoObject() {
+        write(1);
+        ByteBuffer into = ByteBuffer.allocateDirect(BLOCK);
+        RemoteStore stuck = new RemoteStore(new Wrapped(objects) {
+            @Override
+            public Optional<Seen> read(String name, ByteBuffer header, ByteBuffer body, Deadline deadline) throws StoreFault {
+                Optional<Seen> seen = super.read(name, header, body, deadline);
+                into.put(7, (byte) (buffer(1).get(7) ^ 1));
+                return seen;
+            }
+        }, Duration.ofSeconds(10), InstantSource.system());
+        assertEquals(Result.arrived(crc(1), 1), stuck.read(name(1), into), "copied to the page, where it was right");
+        assertEquals(0, stuck.wrongObjects());
+        assertEquals(Result.arrived(crc(1), 1), read(1));
+    }
+
+    /** What the page holds after the copy is not what was read: the read has failed, and the object is as it was. */
+    @Test
+    void aPageThatDoesNotHoldItsBytesFailsTheRead() {
+        ByteBuffer damaged = ByteBuffer.allocate(BLOCK).put(0, bytes(buffer(1))).put(7, (byte) (buffer(1).get(7) ^ 1));
+        Result copied = DirectoryStore.copy(name(1), Result.arrived(crc(1), 1), damaged, ByteBuffer.allocateDirect(BLOCK));
+        assertEquals(OperationReason.CHECKSUM, copied.reason());
+        assertTrue(copied.detail().contains("the host page does not hold its bytes"), copied.detail());
+    }
+
     /** Between the look that finds an object wrong and its removal another process has put a right one. */
     @Test
     void whatWasPutMeanwhileIsNotRemoved() {
