@@ -182,7 +182,7 @@ class RedisStoreTest extends StoreContractTest {
     @EnumSource(value = FaultyProxy.Mode.class, names = {"DRIP", "SILENT", "CUT"})
     void aCallEndsAtItsDeadlineAndTheServerIsUsedAgain(FaultyProxy.Mode mode) throws IOException {
         try (FaultyProxy proxy = new FaultyProxy(server().port())) {
-            SharedStore far = at(proxy.port(), "?timeout-ms=300");
+            SharedStore far = at(proxy.port(), "?timeout-ms=2000");
             until(() -> writeLarge(far, 1), BlockStatus.ARRIVED, BlockStatus.ALREADY_THERE);
             proxy.mode(mode);
             Result read = far.read(name(1), ByteBuffer.allocateDirect(LARGE));

@@ -28,11 +28,11 @@ class StoreProcessesTest {
     Path root;
 
     @Test
-    @Timeout(120)
+    @Timeout(400)
     void whoIsKilledInTheMiddleOfAPutLeavesNothingThatIsNotWhole() throws Exception {
         int first = 0;
         int leftovers = 0;
-        for (int kill = 0; kill < 4 || (leftovers == 0 && kill < 12); kill++) {
+        for (int kill = 0; kill < 4 || (leftovers == 0 && kill < 40); kill++) {
             Process child = StoreChild.start(root, first, Integer.MAX_VALUE);
             int arrived = 0;
             try (BufferedReader output = child.inputReader()) {
