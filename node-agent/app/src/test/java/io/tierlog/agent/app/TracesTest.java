@@ -4,9 +4,11 @@ package io.tierlog.agent.app;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.grpc.Metadata;
+import io.grpc.StatusRuntimeException;
 import io.grpc.stub.MetadataUtils;
 import io.tierlog.agent.app.trace.RequestTraces;
 import io.tierlog.engine.v1.FinishRequest;
@@ -144,6 +146,35 @@ class TracesTest {
             assertEquals("0", read.attributes().get("tierlog.blocks.failed"));
             assertEquals("fetch", fetch.attributes().get("tierlog.operation"));
             assertTrue(collector.spans().stream().noneMatch(Received::failed));
+        }
+    }
+
+    /** While "r" waits, its Submit comes again with another trace, and another Submit of that name is refused: the attempt keeps its first trace. */
+    @Test
+    void aRepeatedSubmitDoesNotTakeTheTraceOfTheFirst() throws Exception {
+        String later = "00-" + TRACE.replace('0', '1') + "-" + CALLER + "-01";
+        try (EngineWorld world = exporting()) {
+            TestEngine engine = world.engine();
+            String session = world.attach(engine);
+            world.store(3);
+            SubmitRequest request = EngineMessages.submit(session, "r", 3);
+            assertTrue(submit(engine, request, SAMPLED, Optional.empty()).hasWaiting());
+            String carried = event(world, RequestSubmitted.class, "request=r,").envelope().traceContext();
+            assertTrue(submit(engine, request, later, Optional.empty()).hasWaiting());
+            assertThrows(StatusRuntimeException.class, () -> submit(engine, EngineMessages.submit(session, "r", 2), later, Optional.empty()));
+            Envelope e = ScriptedController.envelope("a", 1);
+            world.prefetch(new Envelope(e.aggregate(), e.sender(), 1, 1, 0, 0, null, carried, null), "r", 3);
+            assertEquals(3, engine.notice().getReady().getOffer().getSourcesCount());
+
+            Received first = collector.await("the first Submit", span -> span.name().equals("tierlog.submit") && span.trace().equals(TRACE));
+            assertEquals("00-" + TRACE + "-" + first.id() + "-01", carried);
+            assertEquals("3", first.attributes().get("tierlog.offered.blocks"));
+            assertEquals(first.id(), span("tierlog.wait").parent());
+            finish(engine, request);
+            assertEquals(carried, event(world, RequestFinished.class, "request=r,").envelope().traceContext());
+            export.close();
+            assertEquals(List.of("tierlog.submit", "tierlog.submit"),
+                    collector.trace(TRACE.replace('0', '1')).stream().map(Received::name).toList(), "the repeat, and the one that was refused");
         }
     }
 

@@ -20,7 +20,6 @@ import io.tierlog.agent.core.port.PeerFinder;
 import io.tierlog.agent.core.port.StoreTransfers;
 import io.tierlog.agent.core.port.UnitWatch;
 import io.tierlog.schemas.Bytes;
-import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.RequestSubmitted;
 import io.tierlog.traces.TraceText;
@@ -49,10 +48,12 @@ final class AgentSpans {
 
     /** One attempt; {@code wait} from the answer "waiting" on. */
     private static final class Submission {
+        private final AttemptName attempt;
         private final Span span;
         private @Nullable Span wait;
 
-        Submission(Span span) {
+        Submission(AttemptName attempt, Span span) {
+            this.attempt = attempt;
             this.span = span;
         }
     }
@@ -97,8 +98,8 @@ final class AgentSpans {
                 .setAttribute("tierlog.attempt", in.attempt().attempt())
                 .setAttribute("tierlog.prompt.blocks", in.keys().size())
                 .setAttribute("tierlog.device.blocks", in.deviceBlocks());
-        Submission submission = new Submission(span);
-        submissions.put(new AttemptName(in.attempt().request(), in.attempt().attempt()), submission);
+        Submission submission = new Submission(new AttemptName(in.attempt().request(), in.attempt().attempt()), span);
+        submissions.putIfAbsent(submission.attempt, submission); // a repeated Submit has a span of its own, and the attempt keeps that of the first
         submits.put(in.call(), submission);
         current = submission;
     }
@@ -195,32 +196,32 @@ final class AgentSpans {
         return new Replies(replies);
     }
 
-    private final class Replies implements EngineReplies {
-        private final EngineReplies replies;
-
+    private final class Replies extends ForwardedReplies {
         Replies(EngineReplies replies) {
-            this.replies = replies;
+            super(replies);
         }
 
         @Override
         public void offer(long call, Offer offer) {
             offered(submits.remove(call), offer);
-            replies.offer(call, offer);
+            super.offer(call, offer);
         }
 
         @Override
         public void waiting(long call) {
             Submission submission = submits.remove(call);
-            if (submission != null) {
+            if (submission != null && submissions.get(submission.attempt) != submission) {
+                maker.end(submission.span); // the first Submit has the wait
+            } else if (submission != null) {
                 submission.wait = maker.begin("tierlog.wait", SpanKind.INTERNAL, submission.span.getSpanContext());
             }
-            replies.waiting(call);
+            super.waiting(call);
         }
 
         @Override
         public void ready(String session, String request, int attempt, Offer offer) {
             offered(submissions.get(new AttemptName(request, attempt)), offer);
-            replies.ready(session, request, attempt, offer);
+            super.ready(session, request, attempt, offer);
         }
 
         @Override
@@ -233,58 +234,21 @@ final class AgentSpans {
                 }
                 maker.end(load);
             }
-            replies.loaded(call, loaded, reason);
+            super.loaded(call, loaded, reason);
         }
 
         @Override
         public void refused(long call, Refusal refusal, String detail, boolean retry) {
             Submission submission = submits.remove(call);
+            if (submission != null) {
+                submissions.remove(submission.attempt, submission);
+            }
             Span span = submission == null ? loads.remove(call) : submission.span;
             if (span != null) {
                 span.setStatus(StatusCode.ERROR, refusal.name());
                 maker.end(span);
             }
-            replies.refused(call, refusal, detail, retry);
-        }
-
-        @Override
-        public void released(String session, String request, int attempt, List<Integer> pages) {
-            replies.released(session, request, attempt, pages);
-        }
-
-        @Override
-        public void found(long call, List<Whereabouts> blocks) {
-            replies.found(call, blocks);
-        }
-
-        @Override
-        public void reserved(long call, String lease, long leaseMs) {
-            replies.reserved(call, lease, leaseMs);
-        }
-
-        @Override
-        public void missing(long call, int position) {
-            replies.missing(call, position);
-        }
-
-        @Override
-        public void read(long call, List<BlockAnswer> blocks) {
-            replies.read(call, blocks);
-        }
-
-        @Override
-        public void saved(long call, List<BlockAnswer> blocks) {
-            replies.saved(call, blocks);
-        }
-
-        @Override
-        public void failed(String session, String request, int attempt, List<Integer> pages, OperationReason reason) {
-            replies.failed(session, request, attempt, pages, reason);
-        }
-
-        @Override
-        public void done(long call) {
-            replies.done(call);
+            super.refused(call, refusal, detail, retry);
         }
     }
 }

@@ -5,7 +5,9 @@ import io.opentelemetry.api.trace.Tracer;
 import io.tierlog.agent.core.api.AgentInput;
 import io.tierlog.agent.core.api.AgentInput.CommandReceived;
 import io.tierlog.agent.core.api.AgentInput.Submitted;
+import io.tierlog.agent.core.port.EngineReplies;
 import io.tierlog.agent.core.port.EventSink;
+import io.tierlog.agent.core.port.Offer;
 import io.tierlog.agent.core.port.PeerPorts;
 import io.tierlog.agent.core.port.Ports;
 import io.tierlog.agent.core.port.UnitWatch;
@@ -22,13 +24,15 @@ import org.jspecify.annotations.Nullable;
  * spans of what happens in between.
  *
  * <p>It stands around the core: before each input, and between the core and its ports. For the core's one thread. An agent that has no traced request
- * does one test of a map for each event, and allocates nothing.
+ * does one test of a map for each event and each answer to a Submit, and allocates nothing.
  */
 public final class RequestTraces {
     /** Most attempts, and most commands, whose trace context is kept. */
     private static final int MOST = 8_192;
 
     private final Map<AttemptName, String> attempts = new Eldest<>(MOST);
+    /** Calls of Submit without an answer, and the attempt that has its context from them. */
+    private final Map<Long, AttemptName> submits = new Eldest<>(MOST);
     private final Map<String, String> commands = new Eldest<>(MOST);
     /** Null without a tracer: a lambda for an Optional would be allocated at each input. */
     private final @Nullable AgentSpans spans;
@@ -51,12 +55,13 @@ public final class RequestTraces {
     /** The ports as the core shall have them. */
     public Ports around(Ports ports) {
         EventSink events = new Events(ports.events());
+        EngineReplies engines = new Replies(ports.engines());
         AgentSpans recorder = spans;
         if (recorder == null) {
-            return new Ports(ports.device(), ports.store(), ports.disk(), ports.engines(), events, ports.peers(), UnitWatch.NONE);
+            return new Ports(ports.device(), ports.store(), ports.disk(), engines, events, ports.peers(), UnitWatch.NONE);
         }
         Optional<PeerPorts> peers = ports.peers().map(p -> new PeerPorts(recorder.around(p.finder()), p.transfers(), p.replies()));
-        return new Ports(ports.device(), recorder.around(ports.store()), ports.disk(), recorder.around(ports.engines()), events, peers,
+        return new Ports(ports.device(), recorder.around(ports.store()), ports.disk(), recorder.around(engines), events, peers,
                 recorder.watch());
     }
 
@@ -68,7 +73,10 @@ public final class RequestTraces {
         switch (input) {
             case Submitted in when in.traceContext() != null -> {
                 AttemptName attempt = new AttemptName(in.attempt().request(), in.attempt().attempt());
-                attempts.put(attempt, spans == null ? in.traceContext() : spans.contextOf(attempt).orElse(in.traceContext()));
+                String context = spans == null ? in.traceContext() : spans.contextOf(attempt).orElse(in.traceContext());
+                if (attempts.putIfAbsent(attempt, context) == null) { // a repeated Submit changes nothing
+                    submits.put(in.call(), attempt);
+                }
             }
             case CommandReceived in when in.command().envelope().traceContext() != null ->
                     commands.put(in.command().header().command(), in.command().envelope().traceContext());
@@ -117,6 +125,38 @@ public final class RequestTraces {
         @Override
         public boolean congested() {
             return sink.congested();
+        }
+    }
+
+    /** An attempt whose Submit is refused has no context: its next Submit brings one. */
+    private final class Replies extends ForwardedReplies {
+        Replies(EngineReplies replies) {
+            super(replies);
+        }
+
+        private @Nullable AttemptName answered(long call) {
+            return submits.isEmpty() ? null : submits.remove(call);
+        }
+
+        @Override
+        public void offer(long call, Offer offer) {
+            answered(call);
+            super.offer(call, offer);
+        }
+
+        @Override
+        public void waiting(long call) {
+            answered(call);
+            super.waiting(call);
+        }
+
+        @Override
+        public void refused(long call, Refusal refusal, String detail, boolean retry) {
+            AttemptName attempt = answered(call);
+            if (attempt != null) {
+                attempts.remove(attempt);
+            }
+            super.refused(call, refusal, detail, retry);
         }
     }
 }

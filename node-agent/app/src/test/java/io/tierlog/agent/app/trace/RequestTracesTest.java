@@ -2,6 +2,7 @@
 package io.tierlog.agent.app.trace;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
 import com.sun.management.ThreadMXBean;
@@ -17,10 +18,12 @@ import io.tierlog.agent.core.port.UnitWatch;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.Tick;
+import io.tierlog.schemas.event.WaitExpired;
 import java.lang.management.ManagementFactory;
 import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class RequestTracesTest {
@@ -32,14 +35,19 @@ class RequestTracesTest {
     }
 
     private static Ports ports() {
-        return new Ports(
-                none(DeviceCopies.class), none(StoreTransfers.class), none(DiskTransfers.class), none(EngineReplies.class), new Sink());
+        return ports(new Sink());
+    }
+
+    private static Ports ports(Sink sink) {
+        return new Ports(none(DeviceCopies.class), none(StoreTransfers.class), none(DiskTransfers.class), none(EngineReplies.class), sink);
     }
 
     private static final class Sink implements EventSink {
+        private @Nullable String context;
+
         @Override
         public void append(String aggregate, String cause, Function<Envelope, Event> withEnvelope) {
-            var _ = withEnvelope.apply(ENVELOPE);
+            context = withEnvelope.apply(ENVELOPE).envelope().traceContext();
         }
 
         @Override
@@ -55,9 +63,36 @@ class RequestTracesTest {
 
         assertSame(ports.device(), around.device());
         assertSame(ports.store(), around.store());
-        assertSame(ports.engines(), around.engines());
         assertSame(ports.peers(), around.peers());
         assertSame(UnitWatch.NONE, around.watch());
+    }
+
+    private static AgentInput submit(long call, String context) {
+        return new AgentInput.Submitted(call, new Attempt("s", "r", 1), "n", List.of(), 1, 1, 0, List.of(), false, true, context);
+    }
+
+    private static @Nullable String carried(Ports around, Sink sink) {
+        around.events().append("node/a", "", e -> new WaitExpired(e, "r", 1, 1));
+        return sink.context;
+    }
+
+    /** A call that is refused brings no context; one that repeats an attempt changes none. */
+    @Test
+    void anAttemptKeepsTheContextOfTheSubmitThatBeganIt() {
+        Sink sink = new Sink();
+        RequestTraces traces = new RequestTraces();
+        Ports around = traces.around(ports(sink));
+        traces.before(submit(1, "refused"));
+        around.engines().refused(1, EngineReplies.Refusal.BUSY, "", true);
+        assertNull(carried(around, sink));
+        traces.before(submit(2, "first"));
+        around.engines().waiting(2);
+        traces.before(submit(3, "repeated"));
+        around.engines().waiting(3);
+        assertEquals("first", carried(around, sink));
+        traces.before(submit(4, "another"));
+        around.engines().refused(4, EngineReplies.Refusal.BAD_ARGUMENT, "", false);
+        assertEquals("first", carried(around, sink));
     }
 
     @Test
