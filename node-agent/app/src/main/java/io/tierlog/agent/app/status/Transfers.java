@@ -112,6 +112,9 @@ public final class Transfers {
                 "tier", "direction", "reason");
         for (Way way : Way.values()) {
             meters.put(way, new Meter(way, times, bytes, blocks));
+            if (way.tier.equals("store")) {
+                failures.initLabelValues(way.tier, way.direction, OperationReason.STORE_UNAVAILABLE.name());
+            }
             for (OperationReason often : List.of(OperationReason.IO, OperationReason.CHECKSUM, OperationReason.QUEUE_FULL)) {
                 failures.initLabelValues(way.tier, way.direction, often.name());
             }
@@ -152,7 +155,7 @@ public final class Transfers {
     private HealthParts.State answers(String tier, Way in, Way out) {
         int failed = Math.max(meter(in).failedInRow.get(), meter(out).failedInRow.get());
         return failed < MOST_FAILED ? HealthParts.State.WELL
-                : HealthParts.State.degraded("the last " + failed + " transfers from or to the " + tier + " failed with an input/output error");
+                : HealthParts.State.degraded("the last " + failed + " transfers from or to the " + tier + " failed: an input/output error, or it is away");
     }
 
     private void begins(Way way, long unit, int blocks) {
@@ -169,21 +172,25 @@ public final class Transfers {
         meter.queued.add(-begin.blocks());
         meter.time.observe(seconds(begin.atNs()));
         long arrived = 0;
-        boolean io = false;
+        boolean fault = false;
+        boolean answered = false;
         for (UnitResult result : results) {
             Objects.requireNonNull(meter.blocks.get(result.status())).inc();
+            // That an object is there already, or is not there, is an answer too.
+            answered |= result.status() == BlockStatus.ARRIVED || result.status() == BlockStatus.ALREADY_THERE
+                    || result.reason() == OperationReason.NOT_FOUND;
             if (result.status() == BlockStatus.ARRIVED) {
                 arrived++;
             } else if (result.status() == BlockStatus.FAILED) {
                 failures.labelValues(begin.way().tier, begin.way().direction, result.reason().name()).inc();
-                io |= result.reason() == OperationReason.IO;
+                fault |= result.reason() == OperationReason.IO || result.reason() == OperationReason.STORE_UNAVAILABLE;
             }
         }
         meter.bytes.inc((double) (arrived * blockBytes));
-        if (io && arrived == 0) {
-            meter.failedInRow.incrementAndGet();
-        } else if (arrived > 0) {
+        if (answered) {
             meter.failedInRow.set(0);
+        } else if (fault) {
+            meter.failedInRow.incrementAndGet();
         }
     }
 

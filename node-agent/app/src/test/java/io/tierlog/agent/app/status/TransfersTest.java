@@ -22,6 +22,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Blocks of 100 bytes; the port is a list of the units it was given. */
 class TransfersTest {
@@ -95,9 +97,24 @@ class TransfersTest {
         write(2, io);
         assertEquals(HealthParts.State.WELL, transfers.store());
         write(3, io);
-        assertEquals(HealthParts.State.degraded("the last 3 transfers from or to the store failed with an input/output error"), transfers.store());
+        assertEquals(HealthParts.State.degraded("the last 3 transfers from or to the store failed: an input/output error, or it is away"),
+                transfers.store());
         assertEquals(HealthParts.State.WELL, transfers.disk());
         write(4, result(BlockStatus.ARRIVED, OperationReason.COMPLETED));
+        assertEquals(HealthParts.State.WELL, transfers.store());
+    }
+
+    /** After a repair nothing may be left to arrive: what is there already, and what is not there, are answers too. */
+    @ParameterizedTest
+    @CsvSource({"ALREADY_THERE, COMPLETED", "FAILED, NOT_FOUND"})
+    void aStoreThatIsAwayIsReportedUntilItAnswers(BlockStatus status, OperationReason reason) {
+        for (int i = 0; i < 3; i++) {
+            assertEquals(HealthParts.State.WELL, transfers.store());
+            write(i, result(BlockStatus.FAILED, OperationReason.STORE_UNAVAILABLE));
+        }
+        write(3, result(BlockStatus.FAILED, OperationReason.CANCELLED));
+        assertTrue(transfers.store().detail().contains("the last 3 transfers"), transfers.store().detail());
+        write(4, result(status, reason));
         assertEquals(HealthParts.State.WELL, transfers.store());
     }
 }
