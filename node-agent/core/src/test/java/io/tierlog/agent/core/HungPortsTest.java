@@ -78,6 +78,10 @@ class HungPortsTest {
         return world.core.status().usage().getFirst().quarantinedBlocks();
     }
 
+    private long overdue() {
+        return world.core.status().count(AgentCounter.UNITS_OVERDUE);
+    }
+
     private void late(Kind kind) {
         List<Unit> hung = world.ports.of(kind);
         hung.forEach(unit -> world.on(kind == Kind.PROBE ? world.ports.endProbe(unit) : world.ports.end(unit, 99, OperationReason.IO)));
@@ -98,7 +102,7 @@ class HungPortsTest {
         world.advance(1);
         assertEquals(all(OperationReason.STORE_UNAVAILABLE), reasons(world.seen.event(PrefetchFailed.class).blocks()));
         assertEquals(List.of(0, 5L, 1L),
-                List.of(world.core.status().activeOperations(), quarantined(), world.core.status().count(AgentCounter.UNITS_OVERDUE)));
+                List.of(world.core.status().activeOperations(), quarantined(), overdue()));
         late(Kind.READ);
         assertEquals(List.of(0L, 31L), List.of(quarantined(), world.free()));
         world.cancel("r");
@@ -128,6 +132,54 @@ class HungPortsTest {
         assertEquals(1, world.seen.events(PrefetchDone.class).size());
         late(Kind.READ);
         Stream.of("r", "again", "r0", "r1", "r2", "r3").forEach(world::cancel);
+        world.advance(70_000);
+        world.assertAtRest();
+    }
+
+    /** Reads stand behind no write: a store that takes no writes may still give what it has. */
+    @Test
+    void aStoreWhoseWritesHangIsStillRead() {
+        for (int i = 0; i < 4; i++) {
+            Prompt prompt = Prompt.range(2, 101 + 20 * i, 111 + 20 * i);
+            int page = 5 * i;
+            world.compute("warm" + i, prompt, 0, page, page + 1, page + 2, page + 3, page + 4);
+            String writeBack = world.writeBack("warm" + i, prompt, 0, page, page + 1, page + 2, page + 3, page + 4);
+            world.endAll(Kind.SAVE);
+            world.releasePins(writeBack);
+            world.backUp(prompt, writeBack);
+        }
+        world.advance(UNIT_MS);
+        assertEquals(List.of(4, 4L), List.of(world.seen.events(BackUpFailed.class).size(), overdue()));
+        world.ports.put(P, 0, 5);
+        world.submitted("r", P);
+        world.prefetch("r", P, 0, 5);
+        world.end(Kind.READ, 5);
+        assertEquals(1, world.seen.events(PrefetchDone.class).size());
+        late(Kind.WRITE);
+        world.cancel("r");
+        world.advance(70_000);
+        world.assertAtRest();
+    }
+
+    /** The port may begin the second unit only when it has ended the first. */
+    @Test
+    void theTimeOfAUnitBeginsAgainWhenOneBeforeItHasEnded() {
+        Prompt second = Prompt.range(2, 101, 111);
+        world.ports.put(P, 0, 5);
+        world.ports.put(second, 0, 5);
+        world.submitted("r", P);
+        world.prefetch("r", P, 0, 5);
+        world.submitted("s", second);
+        world.prefetch("s", second, 0, 5);
+        world.advance(UNIT_MS - 1);
+        world.end(Kind.READ, 5);
+        world.advance(UNIT_MS - 1);
+        assertEquals(List.of(0, 0L), List.of(world.seen.events(PrefetchFailed.class).size(), overdue()));
+        world.advance(1);
+        assertEquals(List.of(1, 1L), List.of(world.seen.events(PrefetchFailed.class).size(), overdue()));
+        late(Kind.READ);
+        world.cancel("r");
+        world.cancel("s");
         world.advance(70_000);
         world.assertAtRest();
     }
@@ -247,6 +299,31 @@ class HungPortsTest {
         assertEquals(0, quarantined());
         world.cancel("r");
         world.assertAtRest();
+    }
+
+    /** Four units of the ended epoch are left behind before their time is over: the store gets units until it is. */
+    @Test
+    void whatARejoinLeavesIsOverdueOnlyInTime() {
+        for (int i = 0; i < 4; i++) {
+            Prompt prompt = Prompt.range(2, 101 + 20 * i, 111 + 20 * i);
+            world.ports.put(prompt, 0, 5);
+            world.submitted("r" + i, prompt);
+            world.prefetch("r" + i, prompt, 0, 5);
+        }
+        lost();
+        world.registerAgain();
+        assertEquals(0, overdue());
+        world.ports.put(P, 0, 5);
+        world.submitted("r", P);
+        world.prefetch("r", P, 0, 5);
+        assertEquals(List.of(5, 0), List.of(world.ports.of(Kind.READ).size(), world.seen.events(PrefetchFailed.class).size()));
+        world.advance(UNIT_MS);
+        assertEquals(5, overdue());
+        world.submitted("again", P);
+        world.prefetch("again", P, 0, 5);
+        assertEquals(List.of(5, 2), List.of(world.ports.of(Kind.READ).size(), world.seen.events(PrefetchFailed.class).size()));
+        late(Kind.READ);
+        assertEquals(0, quarantined());
     }
 
     /** The store has blocks 0, 1 and 3 of five: these are reported as seen in it, and the two that it was known to have are not. */

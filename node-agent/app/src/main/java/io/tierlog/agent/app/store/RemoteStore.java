@@ -112,14 +112,14 @@ public final class RemoteStore implements SharedStore {
         return call(name, deadline -> {
             // Looked at twice before it is condemned: its bytes may have been damaged on the way, or the object replaced while it was read. The second
             // look is not into the page: a page with a stuck bit makes every object wrong that is read into it.
-            ByteBuffer bytes = again[0] ? ByteBuffer.allocate(page.capacity()) : page;
+            boolean second = again[0];
+            ByteBuffer bytes = second ? ByteBuffer.allocate(page.capacity()) : page;
             Look look = checked(look(name, bytes.clear(), bytes.limit(), deadline), bytes);
             if (look.wrong()) {
-                boolean sure = again[0];
                 again[0] = true;
-                return sure && condemn(name, look, deadline) ? Optional.of(look.result()) : Optional.empty();
+                return second && condemn(name, look, deadline) ? Optional.of(look.result()) : Optional.empty();
             }
-            return Optional.of(bytes == page ? look.result() : DirectoryStore.copy(name, look.result(), bytes, page));
+            return Optional.of(second ? DirectoryStore.copy(name, look.result(), bytes, page) : look.result());
         });
     }
 

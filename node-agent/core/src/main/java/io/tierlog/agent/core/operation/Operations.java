@@ -21,6 +21,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.TreeMap;
@@ -36,10 +37,20 @@ import org.jspecify.annotations.Nullable;
  * circle. For the core's one thread.
  */
 public final class Operations implements Component {
-    /** Overdue units of one port from which on it gets no more: what it would do with more pages is unknown too. */
+    /** Overdue units of one direction from which on it gets no more: what it would do with more pages is unknown too. */
     private static final int MOST_OVERDUE = 4;
 
-    private record Unit(TransferSession session, List<BlockTransfer> items, TransferPort stream) {}
+    /** One queue of a port: what it reads or asks stands behind nothing that it writes or drops, so one may hang and the other not. */
+    private record Direction(TransferPort port, boolean reads) {}
+
+    private record Unit(TransferSession session, List<BlockTransfer> items, TransferPort stream) {
+        Direction direction() {
+            return new Direction(stream, session instanceof Fetch || session instanceof StoreCheck);
+        }
+    }
+
+    /** A unit that its port has not reported and that no operation waits for; overdue once its time is over. */
+    private record LeftBehind(Direction direction, boolean overdue) {}
 
     /** A load of which some blocks may still be moving. */
     private record Doubtful(Unit unit, List<UnitResult> results) {}
@@ -67,8 +78,7 @@ public final class Operations implements Component {
     private int peerUnitsUnderWay;
     private final Map<Long, Unit> units = new LinkedHashMap<>();
     private final Deadlines<Long> unitEnds = new Deadlines<>();
-    /** Units that were not ended in time and that their port has not reported since. */
-    private final Map<Long, TransferPort> overdue = new LinkedHashMap<>();
+    private final Map<Long, LeftBehind> leftBehind = new LinkedHashMap<>();
     private final TreeMap<Long, Doubtful> doubtful = new TreeMap<>();
     private final Map<Page, List<Join>> joins = new LinkedHashMap<>();
     private final Deque<TransferSession> toSettle = new ArrayDeque<>();
@@ -265,7 +275,7 @@ public final class Operations implements Component {
     public boolean probed(StoreProbed in) {
         Unit probe = units.get(in.unit());
         if (probe == null) {
-            if (overdue.remove(in.unit()) != null) {
+            if (reported(in.unit(), TransferPort.STORE)) {
                 context.counters().increment(AgentCounter.LATE_COMPLETIONS);
                 return true;
             }
@@ -292,7 +302,7 @@ public final class Operations implements Component {
                 Unit begun = new Unit(session, batch, session.stream(batch.getFirst()));
                 units.put(unit, begun);
                 count(begun, 1);
-                if (hangs(begun.stream)) {
+                if (hangs(begun.direction())) {
                     unitEnded(unit, Collections.nCopies(batch.size(), new UnitResult(BlockStatus.FAILED, why(begun.stream), 0)), begun.stream);
                 } else {
                     if (begun.stream != TransferPort.DEVICE) { // whose bytes cannot be left behind: see Doubtful
@@ -305,8 +315,17 @@ public final class Operations implements Component {
         }
     }
 
-    private boolean hangs(TransferPort port) {
-        return overdue.values().stream().filter(one -> one == port).count() >= MOST_OVERDUE;
+    private boolean hangs(Direction direction) {
+        return leftBehind.values().stream().filter(one -> one.overdue && one.direction.equals(direction)).count() >= MOST_OVERDUE;
+    }
+
+    /** Units that stand behind one that has ended: their time begins now, for the port may not have begun them before. */
+    private void renewBehind(long unit, Direction direction) {
+        units.forEach((behind, one) -> {
+            if (behind > unit && one.direction().equals(direction)) {
+                unitEnds.set(behind, context.nowMs() + context.limits().times().unitMs());
+            }
+        });
     }
 
     /** Why a block is not moved by a port that does not answer. */
@@ -329,24 +348,44 @@ public final class Operations implements Component {
     @Override
     public void expire() {
         for (Optional<Long> due = unitEnds.pollDue(context.nowMs()); due.isPresent(); due = unitEnds.pollDue(context.nowMs())) {
-            leave(due.get());
+            long unit = due.get();
+            Unit late = units.get(unit);
+            LeftBehind before = leftBehind.get(unit);
+            Direction direction = late != null ? late.direction() : Objects.requireNonNull(before, "a deadline of no unit").direction;
+            context.counters().increment(AgentCounter.UNITS_OVERDUE);
+            leftBehind.put(unit, new LeftBehind(direction, true));
+            leave(unit);
         }
     }
 
-    /** Waits no longer for units of the store, the disk and other nodes: their epoch has ended, and one of them may hang. */
+    /** Waits no longer for units of the store, the disk and other nodes: their epoch has ended, and one of them may hang. Their time goes on. */
     public void leaveUnits() {
-        units.entrySet().stream().filter(one -> one.getValue().stream != TransferPort.DEVICE).map(Map.Entry::getKey).toList().forEach(this::leave);
+        List<Long> left = units.entrySet().stream().filter(one -> one.getValue().stream != TransferPort.DEVICE).map(Map.Entry::getKey).toList();
+        for (long unit : left) {
+            leftBehind.put(unit, new LeftBehind(Objects.requireNonNull(units.get(unit)).direction(), false));
+            leave(unit);
+        }
     }
 
     private void leave(long unit) {
         Unit left = units.get(unit);
         if (left != null) {
-            context.counters().increment(AgentCounter.UNITS_OVERDUE);
-            overdue.put(unit, left.stream);
             // A probe moves nothing, so its outcome is known.
             UnitResult result = left.session instanceof StoreCheck ? new UnitResult(BlockStatus.FAILED, why(left.stream), 0) : NO_RESULT;
             unitEnded(unit, Collections.nCopies(left.items.size(), result), left.stream);
         }
+    }
+
+    /** Its port has reported a unit that was left behind; false when there is none. */
+    private boolean reported(long unit, TransferPort from) {
+        LeftBehind left = leftBehind.get(unit);
+        if (left == null || left.direction.port != from) {
+            return false;
+        }
+        leftBehind.remove(unit);
+        unitEnds.clear(unit);
+        renewBehind(unit, left.direction);
+        return true;
     }
 
     private void count(Unit unit, int by) {
@@ -435,7 +474,10 @@ public final class Operations implements Component {
             return;
         }
         units.remove(unit);
-        unitEnds.clear(unit);
+        if (ended.stream != TransferPort.DEVICE && !leftBehind.containsKey(unit)) {
+            unitEnds.clear(unit);
+            renewBehind(unit, ended.direction());
+        }
         count(ended, -1);
         if (ended.session instanceof TierCopy copy && reported.size() != ended.items.size()) {
             copy.mismatch();
@@ -466,7 +508,7 @@ public final class Operations implements Component {
             } else if (session.kind() == OperationKind.LOAD_BACK) {
                 session.landed(ended.items.get(i), new UnitResult(BlockStatus.FAILED, OperationReason.DEVICE_FAULT, 0));
             } else {
-                boolean hung = ended.stream == TransferPort.DEVICE || overdue.containsKey(unit);
+                boolean hung = ended.stream == TransferPort.DEVICE || leftBehind.containsKey(unit);
                 session.unknown(ended.items.get(i),
                         quarantine.open(unit, session, ended.stream, hung ? why(ended.stream) : OperationReason.IO));
             }
@@ -492,7 +534,7 @@ public final class Operations implements Component {
 
     private void late(long unit, List<UnitResult> results, TransferPort from) {
         context.counters().increment(AgentCounter.LATE_COMPLETIONS);
-        overdue.remove(unit, from);
+        reported(unit, from);
         boolean known = !results.isEmpty() && results.stream().noneMatch(result -> result.status() == BlockStatus.UNKNOWN);
         if (known && quarantine.stream(unit) == from) {
             quarantine.lift(unit);
