@@ -155,7 +155,8 @@ public final class Transfers {
     private HealthParts.State answers(String tier, Way in, Way out) {
         int failed = Math.max(meter(in).failedInRow.get(), meter(out).failedInRow.get());
         return failed < MOST_FAILED ? HealthParts.State.WELL
-                : HealthParts.State.degraded("the last " + failed + " transfers from or to the " + tier + " failed: an input/output error, or it is away");
+                : HealthParts.State.degraded(
+                        "the last " + failed + " transfers from or to the " + tier + " failed: an input/output error, or it is away");
     }
 
     private void begins(Way way, long unit, int blocks) {

@@ -108,8 +108,8 @@ public final class DirectoryStore implements SharedStore {
             if (result.reason() != OperationReason.CHECKSUM) {
                 return result;
             }
-            // Looked at twice: meanwhile another reader may have moved it aside and a writer may have put a right one. The second look is not into the
-            // page: a page with a stuck bit makes every object wrong that is read into it.
+            // Looked at twice: meanwhile another reader may have moved it aside and a writer may have put a right one.
+            // The second look is not into the page: a page with a stuck bit makes every object wrong that is read into it.
             ByteBuffer fresh = ByteBuffer.allocate(page.capacity());
             return copy(name, condemn(name, result, () -> readOnce(name, fresh)), fresh, page);
         } catch (NoSuchFileException e) {
@@ -343,7 +343,7 @@ public final class DirectoryStore implements SharedStore {
         return Result.failed(OperationReason.IO, Causes.of(e));
     }
 
-    /** Copies what a second look has read to the page that the caller gave; CHECKSUM when the page does not hold it, which is no fault of the object. */
+    /** Copies what a second look has read to the caller's page; CHECKSUM when the page does not hold it, which is no fault of the object. */
     static Result copy(ObjectName name, Result read, ByteBuffer from, ByteBuffer page) {
         if (read.reason() != OperationReason.COMPLETED) {
             return read;

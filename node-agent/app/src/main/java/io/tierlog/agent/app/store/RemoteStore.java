@@ -110,8 +110,8 @@ public final class RemoteStore implements SharedStore {
         ByteBuffer page = into.slice(0, into.limit());
         boolean[] again = {false};
         return call(name, deadline -> {
-            // Looked at twice before it is condemned: its bytes may have been damaged on the way, or the object replaced while it was read. The second
-            // look is not into the page: a page with a stuck bit makes every object wrong that is read into it.
+            // Looked at twice before it is condemned: its bytes may have been damaged on the way, or the object replaced while it was read.
+            // The second look is not into the page: a page with a stuck bit makes every object wrong that is read into it.
             boolean second = again[0];
             ByteBuffer bytes = second ? ByteBuffer.allocate(page.capacity()) : page;
             Look look = checked(look(name, bytes.clear(), bytes.limit(), deadline), bytes);
