@@ -81,7 +81,8 @@ public final class LogLoop implements AutoCloseable {
     }
 
     /**
-     * How the loop is: FAILED when its thread has ended, DEGRADED after a failure until it makes progress again, and when it has made none for {@value #STUCK_S} s.
+     * How the loop is: FAILED when its thread has ended, DEGRADED after a failure until it makes progress again, and when it has made none for
+     * {@value #STUCK_S} s.
      *
      * @param what does not happen meanwhile, as the beginning of a sentence
      */
