@@ -38,6 +38,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Ports that take a unit and do not end it: the operation ends in time, its pages stay in quarantine, and a late end gives them back. A unit may
@@ -208,6 +210,38 @@ class HungPortsTest {
         late(Kind.DISK_WRITE);
         world.endAll(Kind.DISK_DROP);
         assertEquals(20, world.disk().freeBlocks());
+        world.assertAtRest();
+    }
+
+    /**
+     * Of three units that write, the first returns a wrong checksum, so that nothing of the copy counts. The last is overdue, or its outcome is not
+     * known: its block is not dropped, and not written again, before the port has ended it.
+     */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void whatMayStillComeDownIsNotDroppedWithACopyThatDoesNotCount(boolean overdue) {
+        AgentLimits limits = AgentLimits.defaults().with(new AgentLimits.Units(2, 4, 4, 4, 4)).with(new AgentLimits.Disk(3, 3, 10));
+        world = World.withDisk(31, 20, limits, World.Past.none());
+        List<BlockResult> host = onHost();
+        world.copy(P, host.reversed());
+        List<Unit> writes = List.copyOf(world.ports.of(Kind.DISK_WRITE)); // blocks 4 and 3, 2 and 1, 0
+        UnitResult wrong = new UnitResult(BlockStatus.ARRIVED, OperationReason.COMPLETED, 77, 9);
+        world.ports.end(writes.getFirst(), 2, OperationReason.IO);
+        world.on(FakePorts.input(writes.getFirst(), List.of(wrong, wrong)));
+        world.on(world.ports.end(writes.get(1), 2, OperationReason.IO));
+        if (overdue) {
+            world.advance(UNIT_MS);
+        } else {
+            world.on(FakePorts.input(writes.getLast(), List.of(new UnitResult(BlockStatus.UNKNOWN, OperationReason.UNKNOWN, 0))));
+        }
+        assertEquals(all(OperationReason.COPY_RESULT_MISMATCH), reasons(world.seen.event(CopyFailed.class).blocks()));
+        assertEquals(List.of(4L, 1L), List.of(world.disk().leavingBlocks(), world.disk().quarantinedBlocks()));
+        world.endAll(Kind.DISK_DROP);
+        world.copy(P, host.subList(0, 1));
+        assertEquals(OperationReason.NOT_SERVING, world.seen.last(CopyFailed.class).reason());
+        world.on(world.ports.end(writes.getLast(), 1, OperationReason.IO));
+        world.endAll(Kind.DISK_DROP);
+        assertEquals(List.of(20L, 0), List.of(world.disk().freeBlocks(), world.ports.disk.size()));
         world.assertAtRest();
     }
 

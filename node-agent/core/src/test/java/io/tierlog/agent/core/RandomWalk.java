@@ -102,8 +102,8 @@ final class RandomWalk {
                 .withBounceBlocks(random.nextInt(5));
         hostPages = random.nextInt(12) == 0 ? 0 : 6 + random.nextInt(20);
         diskBlocks = random.nextInt(4) == 0 ? 0 : 1 + random.nextInt(24);
-        if (diskBlocks == 0) {
-            // Shorter than the jumps of time: the store ends units too late now and then.
+        if (diskBlocks % 2 == 0) {
+            // Shorter than the jumps of time: store and disk end units too late now and then.
             AgentLimits.Times usual = limits.times();
             limits = limits.with(new AgentLimits.Times(
                     usual.prefetchWaitMs(), usual.writeBackWaitMs(), usual.writeBackPatienceMs(), usual.heartbeatMs(), 1_000, usual.probeMs()));

@@ -508,9 +508,7 @@ public final class Operations implements Component {
             } else if (session.kind() == OperationKind.LOAD_BACK) {
                 session.landed(ended.items.get(i), new UnitResult(BlockStatus.FAILED, OperationReason.DEVICE_FAULT, 0));
             } else {
-                boolean hung = ended.stream == TransferPort.DEVICE || leftBehind.containsKey(unit);
-                session.unknown(ended.items.get(i),
-                        quarantine.open(unit, session, ended.stream, hung ? why(ended.stream) : OperationReason.IO));
+                session.unknown(ended.items.get(i), quarantine.open(unit, session, ended.stream, whyUnknown(unit, ended, results)));
             }
         }
         session.unitIdle();
@@ -518,6 +516,14 @@ public final class Operations implements Component {
             lane(session).addFirst(session); // some of it is tried again
         }
         settle(session);
+    }
+
+    private OperationReason whyUnknown(long unit, Unit ended, List<UnitResult> results) {
+        if (ended.session instanceof TierCopy && results.isEmpty()) {
+            return OperationReason.COPY_RESULT_MISMATCH;
+        }
+        boolean hung = ended.stream == TransferPort.DEVICE || leftBehind.containsKey(unit);
+        return hung ? why(ended.stream) : OperationReason.IO;
     }
 
     private static UnitResult result(List<UnitResult> results, int i) {

@@ -271,7 +271,8 @@ public final class TierCopy extends TransferSession {
         if (item.isThrough()) {
             held.keepBounce(operation, item.leavesThrough());
         }
-        if (isCarried(item) && target == Tier.DISK && !mismatched) {
+        // A unit that its port has ended, for other blocks, is idle: what it has written is dropped at the end.
+        if (isCarried(item) && target == Tier.DISK && held.reason() != OperationReason.COPY_RESULT_MISMATCH) {
             item.placementHandedOver();
             held.keepCopy(item.requirePlacement());
         }
