@@ -7,27 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.tierlog.controller.core.api.DecideResult;
-import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.controller.http.Endpoint;
 import io.tierlog.controller.http.ServerException;
-import io.tierlog.events.Codec;
-import io.tierlog.events.KafkaAccess;
-import io.tierlog.events.Schemas;
-import io.tierlog.events.TopicAdmin;
-import io.tierlog.events.Topics;
-import io.tierlog.ops.audit.ClusterLog;
 import io.tierlog.ops.audit.stats.LogSummary;
-import io.tierlog.ops.audit.stats.StatisticsReader;
 import io.tierlog.ops.dashboard.fold.FoldLimits;
-import io.tierlog.ops.kafka.EmbeddedKafka;
-import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
-import io.tierlog.ops.simulation.swarm.RandomLog;
-import io.tierlog.ops.simulation.world.UndoTables;
-import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.Tier;
-import io.tierlog.schemas.decision.Fact;
-import io.tierlog.schemas.event.Event;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
@@ -39,19 +23,13 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.Future;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
-import org.apache.kafka.clients.producer.KafkaProducer;
-import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -61,73 +39,21 @@ import org.junit.jupiter.api.io.TempDir;
 class DashboardAppTest {
     private static final long PATIENCE_NS = 60_000_000_000L;
     private static final ObjectMapper JSON = new ObjectMapper();
-    private static final Topics TOPICS = Topics.DEFAULT;
 
     @TempDir
     static Path directory;
 
-    private static EmbeddedKafka broker;
-    private static KafkaAccess access;
-    private static Producer<byte[], byte[]> producer;
-    private static final Codec CODEC = new Codec(Schemas.bundled());
-    private static int partitions;
+    private static LogScene log;
     private final HttpClient client = HttpClient.newHttpClient();
 
     @BeforeAll
     static void start() {
-        broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(directory.resolve("kafka")));
-        access = KafkaAccess.of(broker.bootstrapServers());
-        partitions = 2;
-        try (TopicAdmin admin = new TopicAdmin(access)) {
-            admin.create(TOPICS, partitions, 1);
-        }
-        producer = new KafkaProducer<>(access.client(Map.of("acks", "all")), new ByteArraySerializer(), new ByteArraySerializer());
+        log = new LogScene(directory.resolve("kafka"));
     }
 
     @AfterAll
     static void stop() {
-        producer.close();
-        broker.close();
-    }
-
-    /** The records of one episode, each for its topic; the partitions of the episode are folded onto those here. */
-    private static List<ProducerRecord<byte[], byte[]>> episode(long seed) {
-        List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
-        RandomLog.run(seed, new World.Watcher() {
-            @Override
-            public void appended(int partition, long offset, Event event) {
-                records.add(new ProducerRecord<>(TOPICS.events(), partition % partitions, null, CODEC.encode(TOPICS.events(), event)));
-            }
-
-            @Override
-            public void decided(int partition, long offset, Event event, DecideResult decided) {}
-
-            @Override
-            public void touched(int partition, HeapTables state, List<UndoTables.Touched<?, ?>> rows) {}
-
-            @Override
-            public void committed(int partition, long offset, Fact fact) {
-                records.add(new ProducerRecord<>(TOPICS.decisions(), partition % partitions, null, CODEC.encode(TOPICS.decisions(), fact)));
-            }
-        });
-        return records;
-    }
-
-    private static void append(List<ProducerRecord<byte[], byte[]>> records) {
-        for (ProducerRecord<byte[], byte[]> record : records) {
-            Future<?> _ = producer.send(record);
-        }
-        producer.flush();
-    }
-
-    private static LogSummary audit() throws InterruptedException {
-        try (ClusterLog log = new ClusterLog(access)) {
-            return new StatisticsReader(log, TOPICS, CODEC, 1).read();
-        }
-    }
-
-    private static DashboardApp page(Path state) {
-        return DashboardApp.start(DashboardConfig.of(access, TOPICS, state, 0));
+        log.close();
     }
 
     private JsonNode get(DashboardApp app, String path) throws IOException, InterruptedException {
@@ -171,28 +97,28 @@ class DashboardAppTest {
     @Test
     void theTotalsAreThoseOfTheAuditAfterARestartAndWithALostStateDirectory() throws Exception {
         Path state = directory.resolve("state");
-        List<ProducerRecord<byte[], byte[]>> records = episode(5);
+        List<ProducerRecord<byte[], byte[]>> records = LogScene.episode(5);
         int third = records.size() / 3;
-        append(records.subList(0, third));
-        try (DashboardApp app = page(state)) {
-            totalsAreThoseOf(audit(), app);
-            append(records.subList(third, 2 * third));
-            totalsAreThoseOf(audit(), app);
+        log.append(records.subList(0, third));
+        try (DashboardApp app = log.page(state, 0)) {
+            totalsAreThoseOf(log.audit(), app);
+            log.append(records.subList(third, 2 * third));
+            totalsAreThoseOf(log.audit(), app);
             JsonNode nodes = get(app, "api/nodes").path("nodes");
             assertTrue(nodes.size() > 0);
             assertTrue(nodes.get(0).path("tiers").findValuesAsText("tier").contains(Tier.HOST.name()));
             String name = nodes.get(0).path("node").asText();
             assertEquals(name, get(app, "api/node?node=" + name).path("node").asText());
             assertTrue(get(app, "api/requests").path("requests").size() > 0);
-            assertEquals(partitions, get(app, "api/log").path("partitionRates").size());
+            assertEquals(LogScene.PARTITIONS, get(app, "api/log").path("partitionRates").size());
         }
-        append(records.subList(2 * third, records.size()));
-        LogSummary all = audit();
-        try (DashboardApp app = page(state)) {
+        log.append(records.subList(2 * third, records.size()));
+        LogSummary all = log.audit();
+        try (DashboardApp app = log.page(state, 0)) {
             totalsAreThoseOf(all, app);
         }
         delete(state);
-        try (DashboardApp app = page(state)) {
+        try (DashboardApp app = log.page(state, 0)) {
             totalsAreThoseOf(all, app);
         }
     }
@@ -207,7 +133,7 @@ class DashboardAppTest {
 
     @Test
     void pagesAreStreamedAndRefusalsSayWhatToDo() throws Exception {
-        try (DashboardApp app = page(directory.resolve("other"))) {
+        try (DashboardApp app = log.page(directory.resolve("other"), 0)) {
             HttpResponse<String> page = client.send(HttpRequest.newBuilder(URI.create(app.url())).build(), HttpResponse.BodyHandlers.ofString());
             assertTrue(page.headers().firstValue("Content-Security-Policy").orElse("").contains("script-src 'self'"));
             HttpResponse<InputStream> live = client.send(
@@ -226,12 +152,12 @@ class DashboardAppTest {
             assertEquals(404, unknown);
             assertEquals(403, status(app, "api/overview", Optional.of("http://attacker.example")));
             ServerException taken = assertThrows(ServerException.class,
-                    () -> DashboardApp.start(DashboardConfig.of(access, TOPICS, directory.resolve("third"), app.port())));
+                    () -> DashboardApp.start(DashboardConfig.of(log.access(), LogScene.TOPICS, directory.resolve("third"), app.port())));
             assertTrue(taken.getMessage().contains("--dashboard-listen"), taken.getMessage());
             // As the demo does: the same state directory at any free address.
-            DashboardApp.start(DashboardConfig.of(access, TOPICS, directory.resolve("third"), 0)).close();
+            DashboardApp.start(DashboardConfig.of(log.access(), LogScene.TOPICS, directory.resolve("third"), 0)).close();
         }
-        DashboardConfig good = DashboardConfig.of(access, TOPICS, directory.resolve("open"), 0);
+        DashboardConfig good = DashboardConfig.of(log.access(), LogScene.TOPICS, directory.resolve("open"), 0);
         assertThrows(IllegalArgumentException.class, () -> new DashboardConfig(good.kafka(), good.topics(), good.registry(), good.applicationId(),
                 good.stateDir(), new Endpoint("0.0.0.0", 0), Optional.empty(), false, FoldLimits.DEFAULTS));
     }

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.dashboard;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.tierlog.controller.core.policy.Policies;
+import io.tierlog.ops.audit.stats.LogSummary;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.decision.AgentAccepted;
+import io.tierlog.schemas.event.RequestSubmitted;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
+import java.util.zip.GZIPInputStream;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The live page in a real browser, over a log on an embedded broker. */
+class LivePageTest {
+    private static final long PATIENCE_NS = 60_000_000_000L;
+    private static final String EVIL = "<script>alert(1)</script>";
+    private static final List<ProducerRecord<byte[], byte[]>> EPISODE = LogScene.episode(5);
+
+    @TempDir
+    static Path directory;
+
+    private static ChromeDriver browser;
+    private static LogScene log;
+    private static DashboardApp page;
+    private static int appended;
+
+    @BeforeAll
+    static void start() throws Exception {
+        browser = new ChromeDriver(directory);
+        log = new LogScene(directory.resolve("kafka"));
+        page = log.page(directory.resolve("state"), 0);
+    }
+
+    @AfterAll
+    static void stop() throws Exception {
+        for (AutoCloseable part : new AutoCloseable[] {page, log, browser}) {
+            if (part != null) {
+                part.close();
+            }
+        }
+    }
+
+    @BeforeEach
+    void forgetTheConsole() throws Exception {
+        browser.open("about:blank");
+        browser.console();
+    }
+
+    /** Appends the episode up to a share of it. */
+    private static void append(double share) {
+        int to = (int) (share * EPISODE.size());
+        if (to > appended) {
+            log.append(EPISODE.subList(appended, to));
+            appended = to;
+        }
+    }
+
+    private static String text(String selector) throws IOException, InterruptedException {
+        return browser.run("return document.querySelector(arguments[0])?.innerText ?? ''", selector).asText();
+    }
+
+    /** Waits until a script returns true. */
+    private static void await(String what, String script, String... arguments) throws IOException, InterruptedException {
+        long deadline = System.nanoTime() + PATIENCE_NS;
+        while (!browser.run(script, arguments).asBoolean()) {
+            if (System.nanoTime() > deadline) {
+                throw new AssertionError("not within the time: " + what + "; the page shows: " + text("body"));
+            }
+            LockSupport.parkNanos(100_000_000);
+        }
+    }
+
+    /** Opens one of the pages, and waits until it shows something of the log. */
+    private static void open(String hash) throws IOException, InterruptedException {
+        browser.open("about:blank"); // another hash alone loads nothing
+        browser.open(page.url() + "#/" + hash);
+        await(hash + " is shown", "return document.querySelector('.link')?.innerText === 'live' && !document.querySelector('main > .empty')");
+    }
+
+    private static String figure(String name) throws IOException, InterruptedException {
+        return browser.run("return [...document.querySelectorAll('.figure')].find((f) => f.firstChild.innerText === arguments[0]).innerText", name)
+                .asText();
+    }
+
+    private static void awaitFigure(String name, String part) throws IOException, InterruptedException {
+        await(name + " has " + part, "return [...document.querySelectorAll('.figure')].some((f) => f.firstChild.innerText === arguments[0]"
+                + " && f.innerText.includes(arguments[1]))", name, part);
+    }
+
+    private static void awaitNumbersOf(LogSummary audit) throws IOException, InterruptedException {
+        awaitFigure("Requests", String.format(Locale.ROOT, "%,d, ", audit.requests().submitted()));
+        awaitFigure("Hit ratio", String.format(Locale.ROOT, "%.1f %%", 100 * audit.requests().hits().ratio()));
+        awaitFigure("Waits expired", String.format(Locale.ROOT, "%,d", audit.requests().waitsExpired()));
+    }
+
+    @Test
+    void numbersMoveAndAreThoseOfTheAudit() throws Exception {
+        append(0.4);
+        open("overview");
+        browser.run("""
+                window.sameDocument = true;
+                const minutes = document.querySelector("select");
+                minutes.value = "1440";
+                minutes.dispatchEvent(new Event("change", { bubbles: true }));""");
+        LogSummary first = log.audit();
+        awaitNumbersOf(first);
+        String before = figure("Requests");
+        append(1);
+        log.append(IntStream.range(0, 5).mapToObj(i -> LogScene.record(0, submitted("node/c", "late-" + i, "model"))).toList());
+        log.append(List.of(LogScene.record(0, accepted("late")))); // the time of the page is that of the latest decision
+        LogSummary second = log.audit();
+        assertTrue(second.requests().submitted() > first.requests().submitted());
+        awaitNumbersOf(second);
+        assertTrue(!figure("Requests").equals(before));
+        assertTrue(browser.run("return window.sameDocument === true").asBoolean(), "the page was loaded again");
+        await("a line is drawn", "return document.querySelectorAll('.uplot canvas').length >= 3");
+        assertEquals(List.of(), browser.console());
+    }
+
+    /** What agents and engines write is text: also where the page uses it as a tooltip or as part of an address. */
+    @Test
+    void textOfTheLogIsShownAsText() throws Exception {
+        log.append(List.of(
+                LogScene.record(0, accepted(EVIL)),
+                LogScene.record(0, submitted("node/" + EVIL, "r" + EVIL, EVIL))));
+        open("requests");
+        await("its namespace and its node",
+                "return [...document.querySelectorAll('td')].filter((cell) => cell.textContent === arguments[0]).length === 2", EVIL);
+        open("nodes");
+        await("its name", "return document.body.textContent.includes(arguments[0])", EVIL);
+        open("node/" + "%3Cscript%3Ealert(1)%3C%2Fscript%3E");
+        assertEquals("Node " + EVIL, text("h1"));
+        assertEquals(1, browser.run("return document.scripts.length").asInt());
+        assertEquals(List.of(), browser.console());
+    }
+
+    private static Envelope about(String aggregate) {
+        return new Envelope(aggregate, "sender", 1, 1, 0, 0, null, null, null, null);
+    }
+
+    private static AgentAccepted accepted(String node) {
+        return new AgentAccepted(about("node/" + node), node, "p", 1, List.of(), Bytes.EMPTY, Bytes.EMPTY, 0, Policies.INITIAL, null, false);
+    }
+
+    private static RequestSubmitted submitted(String aggregate, String request, String namespace) {
+        return new RequestSubmitted(about(aggregate), request, 1, namespace,
+                List.of(), 0, 16, 0, List.of(), List.of(), 0, 0, true, true, false, List.of(), null, null);
+    }
+
+    @Test
+    void aRestartOfTheServerIsANoticeAndHeals() throws Exception {
+        append(0.1);
+        open("overview");
+        int port = page.port();
+        page.close();
+        await("a notice", "return document.querySelector('.notice')?.innerText.includes('does not answer') ?? false");
+        assertEquals("connection lost", text(".link"));
+        page = log.page(directory.resolve("state"), port);
+        await("live again", "return document.querySelector('.link').innerText === 'live' && !document.querySelector('.notice')");
+    }
+
+    /** axe-core finds nothing serious or critical on any page, in both themes, and the policy for contents blocks nothing. */
+    @Test
+    void everyPageIsAccessibleAndKeepsThePolicyForContents() throws Exception {
+        append(1);
+        String node = node();
+        String axe = axe();
+        for (String hash : List.of("overview", "nodes", "node/" + node, "requests", "log")) {
+            open(hash);
+            assertEquals(List.of(), browser.console(), hash);
+            for (String theme : List.of("light", "dark")) {
+                browser.run("if (document.documentElement.dataset.theme !== arguments[0]) document.querySelector('.tools button').click()", theme);
+                await(theme, "return document.documentElement.dataset.theme === arguments[0]", theme);
+                JsonNode serious = browser.run(axe + """
+                        ;return axe.run(document, { resultTypes: ["violations"] }).then((found) => found.violations
+                            .filter((v) => v.impact === "serious" || v.impact === "critical")
+                            .map((v) => v.id + ": " + v.nodes.map((n) => n.html + " " + n.failureSummary).join("; ")))""");
+                assertTrue(serious.isEmpty(), () -> hash + " in " + theme + ": " + serious.toPrettyString());
+            }
+        }
+    }
+
+    private static String node() throws IOException, InterruptedException {
+        open("nodes");
+        return browser.run("return [...document.querySelectorAll('.card a')].map((a) => a.innerText).find((name) => !name.includes('<'))").asText();
+    }
+
+    private static String axe() throws IOException {
+        try (InputStream in = Objects.requireNonNull(LivePageTest.class.getResourceAsStream("/axe.min.js.gz"))) {
+            return new String(new GZIPInputStream(in).readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+}
