@@ -9,6 +9,8 @@ public enum AccessRole {
     AGENT("reports events of its node and follows its commands"),
     /** A directory. */
     DIRECTORY("answers where blocks are, and asks for promotions"),
+    /** {@code tierlog bridge publish}. */
+    PUBLISHER("publishes placements as an engine's events"),
     /** The policy commands; operators who use the HTTP API need nothing in Kafka. */
     OPERATOR("changes the policy"),
     /** Audits. */

@@ -52,6 +52,7 @@ public record AclTable(Topics topics, String applicationId) {
                 rows.topic(topics.events(), WRITE);
                 rows.add(ResourceType.GROUP, PREFIXED, topics.prefix() + "-directory", READ, DESCRIBE);
             }
+            case PUBLISHER -> rows.topic(topics.decisions(), READ);
             case OPERATOR -> {
                 rows.topic(topics.events(), WRITE);
                 rows.topic(topics.decisions(), READ);

@@ -65,6 +65,8 @@ class AclTableTest {
         assertEquals(Set.of(), written(AccessRole.DASHBOARD));
         assertEquals(Set.of("log1.events", "log1.decisions", "log1.commands"), read(AccessRole.DASHBOARD));
         assertEquals(Set.of("log1-dashboard-"), names(AccessRole.DASHBOARD, AclOperation.WRITE, PatternType.PREFIXED));
+        assertEquals(Set.of(), written(AccessRole.PUBLISHER));
+        assertEquals(Set.of("log1.decisions"), read(AccessRole.PUBLISHER));
         assertEquals(Set.of(), written(AccessRole.SETUP));
         assertEquals(Set.of(), read(AccessRole.SETUP));
     }

@@ -34,7 +34,6 @@ public final class BridgeOptions {
                 .list(SOURCE, Bounds.form("source of events", SourceSpec::parse), "SOURCE",
                         "Where engines publish, several with commas, each with its keys: docs/bridge.md.")
                 .text(SOURCES, Bounds.FILE, "FILE", "A file with a source on each line, which is watched.")
-                .group("Namespaces", Importance.HIGH)
                 .option(NAMESPACE, ConfigDef.Type.STRING, NamespaceRule.MODEL.template(), Bounds.form("template", NamespaceRule::new), "TEMPLATE",
                         "Namespace of the blocks, of {model}, {engine}, {block_size}, {group}, {lora}, {salt}.")
                 .group("Time", Importance.MEDIUM)
@@ -45,9 +44,8 @@ public final class BridgeOptions {
                 .number(IDLE_TIMEOUT, 600, 1, DAY, "SECONDS", "The same for an engine that connects to this bridge and sends nothing.")
                 .number(HINT_TIMEOUT, 600, 1, DAY, "SECONDS",
                         "Time after which a block whose removal the engine does not publish counts no longer unless it is named again.")
-                .group("Bounds", Importance.MEDIUM)
+                .group("Bounds and status", Importance.MEDIUM)
                 .number(BLOCKS, 1_000_000, 1_000, 100_000_000, "N", "Most blocks of one engine instance; further ones are UNKNOWN.")
-                .group("Status", Importance.MEDIUM)
                 .text(STATUS_LISTEN, Bounds.form("HOST:PORT", Endpoint::parse), "HOST:PORT",
                         "Address of /metrics and /health, port 0 for any free one (default: none)."));
     }

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.bridge;
 
+import static io.tierlog.agent.bridge.DirectoryAnswers.difference;
+import static io.tierlog.agent.bridge.DirectoryAnswers.eventually;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.agent.bridge.view.BridgeCounter;
-import io.tierlog.controller.core.table.Namespaces;
 import io.tierlog.controller.directory.DirectoryApp;
-import io.tierlog.controller.directory.index.BlockPlacement;
-import io.tierlog.controller.directory.index.PlacementIndex.Found;
-import io.tierlog.controller.directory.index.Presence;
 import io.tierlog.controller.directory.streams.DirectoryConfig;
-import io.tierlog.controller.directory.streams.KeyAnswers;
-import io.tierlog.controller.directory.streams.KeyQuery;
 import io.tierlog.controller.streams.ControllerApp;
 import io.tierlog.controller.streams.ControllerConfig;
 import io.tierlog.events.KafkaAccess;
@@ -25,7 +21,6 @@ import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
 import io.tierlog.schemas.Tier;
 import java.io.IOException;
 import java.net.ServerSocket;
-import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -36,9 +31,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -96,31 +88,8 @@ class BridgeLiveTest {
         }
     }
 
-    private static Found[] ask(String namespace, List<Long> hashes) {
-        ByteBuffer keys = ByteBuffer.allocate(hashes.size() * Long.BYTES);
-        hashes.forEach(keys::putLong);
-        KeyAnswers answers = where.fanout().ask(new KeyQuery(Namespaces.digest(namespace), keys.array(), Long.BYTES, true));
-        Found[] found = new Found[hashes.size()];
-        for (int i = 0; i < found.length; i++) {
-            found[i] = answers.found(i);
-        }
-        return found;
-    }
-
-    /** What the directory says of blocks: the places of each that is found, UNKNOWN, or nothing. */
     private static Set<String> answers(String namespace, Set<Long> hashes) {
-        List<Long> all = new ArrayList<>(hashes);
-        Found[] found = ask(namespace, all);
-        Set<String> said = new TreeSet<>();
-        for (int i = 0; i < found.length; i++) {
-            for (BlockPlacement placed : found[i].placements()) {
-                said.add("%016x %s %s".formatted(all.get(i), placed.location().node(), placed.location().tier()));
-            }
-            if (found[i].presence() == Presence.UNKNOWN) {
-                said.add("%016x UNKNOWN".formatted(all.get(i)));
-            }
-        }
-        return said;
+        return DirectoryAnswers.answers(where, namespace, hashes);
     }
 
     private static Set<String> truth(String node, FakeEngine engine) {
@@ -128,26 +97,6 @@ class BridgeLiveTest {
         engine.onDevice().forEach(hash -> truth.add("%016x %s %s".formatted(hash, node, Tier.DEVICE)));
         engine.onHost().forEach(hash -> truth.add("%016x %s %s".formatted(hash, node, Tier.HOST)));
         return truth;
-    }
-
-    /** Waits until it is so, or fails with what is wrong. */
-    private static void eventually(Supplier<String> wrong) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-        String last = wrong.get();
-        while (!last.isEmpty() && System.nanoTime() < deadline) {
-            LockSupport.parkNanos(100_000_000);
-            last = wrong.get();
-        }
-        assertEquals("", last);
-    }
-
-    private static String difference(Set<String> truth, Set<String> said) {
-        Set<String> missing = new TreeSet<>(truth);
-        missing.removeAll(said);
-        Set<String> more = new TreeSet<>(said);
-        more.removeAll(truth);
-        return missing.isEmpty() && more.isEmpty() ? "" : missing.size() + " are missing and " + more.size() + " are more, such as "
-                + missing.stream().limit(3).toList() + " and " + more.stream().limit(3).toList();
     }
 
     private void ranksAreWhatTheDirectorySays(Batches.Form form, boolean topicInReplay, String pod, String model) throws Exception {

@@ -23,6 +23,7 @@ import picocli.CommandLine.Spec;
         name = "bridge",
         description = "Listen to the KV events of engines and append what they hold to the log, for directories to answer.",
         modelTransformer = OptionFlags.class,
+        subcommands = BridgePublishCommand.class,
         footer = {
             "",
             "It runs until Ctrl-C. One source in quotes, with its keys:",

@@ -48,6 +48,7 @@ class ConfigurationDocTest {
         String page = HEAD
                 + section("agent", new AgentCommand())
                 + section("bridge", new BridgeCommand())
+                + section("bridge publish", new BridgePublishCommand())
                 + section("controller", new ControllerCommand())
                 + section("dashboard", new DashboardCommand())
                 + section("directory", new DirectoryCommand());

@@ -14,6 +14,9 @@ import java.util.HexFormat;
  * @param shared whether it is a pool that engines share
  */
 public record InstanceName(String name, String model, boolean shared) {
+    /** How the names of all nodes begin that stand for engines which a bridge listens to. */
+    public static final String FOREIGN = "ext-";
+
     private static final int LONGEST_NODE = 64;
     private static final int HASH_CHARACTERS = 8;
     private static final String POOL = "pool:";
@@ -30,7 +33,7 @@ public record InstanceName(String name, String model, boolean shared) {
 
     /** The name of the node that stands for a rank of an instance: 1 to 64 letters, digits, dots, dashes, underscores. */
     public static String node(String instance, int rank) {
-        String whole = "ext-" + instance.replaceAll("[^A-Za-z0-9._-]", "-") + "-dp" + rank;
+        String whole = FOREIGN + instance.replaceAll("[^A-Za-z0-9._-]", "-") + "-dp" + rank;
         if (whole.length() <= LONGEST_NODE) {
             return whole;
         }

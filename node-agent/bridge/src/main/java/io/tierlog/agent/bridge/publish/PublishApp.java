@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.bridge.publish;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.tierlog.agent.bridge.publish.BatchLog.Numbered;
+import io.tierlog.controller.http.HealthParts;
+import io.tierlog.controller.http.StatusServer;
+import io.tierlog.events.Codec;
+import io.tierlog.events.Schemas;
+import io.tierlog.events.TopicAdmin;
+import io.tierlog.events.registry.RegistryClient;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.zeromq.SocketType;
+import org.zeromq.ZContext;
+import org.zeromq.ZMQ;
+import org.zeromq.ZMQException;
+
+/**
+ * A running publisher: the placements of Tierlog's own nodes and of its store as the events of an engine, a stream for each partition of the log. One
+ * thread reads the log and publishes, another one answers replays. Safe for use by several threads.
+ */
+public final class PublishApp implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(PublishApp.class);
+    /** As vLLM's: what a subscriber does not take beyond it is dropped for that subscriber, who sees a gap and asks. */
+    private static final int QUEUED_MESSAGES = 100_000;
+    private static final int LARGEST_QUESTION = 1_024;
+    private static final int HANDSHAKE_MS = 10_000;
+    private static final int LAST_PORT = 65_535;
+    private static final long CLOSE_MS = 10_000;
+
+    private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+    private final CompletableFuture<Throwable> ended = new CompletableFuture<>();
+    private final AtomicBoolean closing = new AtomicBoolean();
+    private final PublishCounts counts = new PublishCounts();
+    private final HealthParts health = new HealthParts(counts.registry());
+    private final ZContext context = new ZContext();
+    private final List<ZMQ.Socket> publishers = new ArrayList<>();
+    private final List<String> events = new ArrayList<>();
+    private final List<String> replays = new ArrayList<>();
+    private final LiveStream live;
+    private final BatchForm form;
+    private final Thread thread;
+    private int statusPort = -1;
+
+    private PublishApp(PublishConfig config) {
+        form = config.content().shape().form();
+        try {
+            int partitions;
+            try (TopicAdmin admin = new TopicAdmin(config.access())) {
+                partitions = admin.check(config.topics());
+            }
+            Codec codec = new Codec(config.registry().isEmpty() ? Schemas.bundled() : own(new RegistryClient(config.registry().get())));
+            BatchLog log = new BatchLog(config.access(), config.topics(), codec, config.content().tiers());
+            parts.push(context);
+            live = own(new LiveStream(log, partitions));
+            List<ZMQ.Socket> routers = new ArrayList<>();
+            for (int partition = 0; partition < partitions; partition++) {
+                publishers.add(publisher(config, partition));
+                routers.add(router(config, partition));
+            }
+            while (!live.isCaughtUp()) {
+                live.advance(() -> true, this::publish);
+            }
+            own(new ReplayServer(context, routers, new ReplayServer.Parts(log, live.indexes(), config.content().shape(), counts), this::fail));
+            health.add("publisher", () -> ended.isDone()
+                    ? HealthParts.State.failed("it has ended: " + ended.join().getMessage()) : HealthParts.State.WELL);
+            config.status().ifPresent(where -> {
+                StatusServer server = new StatusServer("--publish-status-listen", where, counts.registry(), this::report);
+                parts.push(server);
+                statusPort = server.port();
+            });
+            thread = Thread.ofPlatform().name("publish").start(this::run);
+        } catch (RuntimeException | Error e) {
+            release();
+            throw e;
+        }
+    }
+
+    /**
+     * Starts a publisher; returns when it has counted the batches of the log.
+     *
+     * @throws IllegalArgumentException when it cannot bind to an address
+     * @throws io.tierlog.events.LogSetupException when the broker or the topics are not there or not as they must be
+     */
+    public static PublishApp start(PublishConfig config) {
+        return new PublishApp(config);
+    }
+
+    private <P extends AutoCloseable> P own(P part) {
+        parts.push(part);
+        return part;
+    }
+
+    private ZMQ.Socket publisher(PublishConfig config, int partition) {
+        ZMQ.Socket socket = context.createSocket(SocketType.PUB);
+        socket.setLinger(0);
+        socket.setSndHWM(QUEUED_MESSAGES);
+        socket.setHandshakeIvl(HANDSHAKE_MS);
+        events.add(bound("--events", socket, config.events(), partition));
+        config.connect().forEach(socket::connect);
+        return socket;
+    }
+
+    private ZMQ.Socket router(PublishConfig config, int partition) {
+        ZMQ.Socket socket = context.createSocket(SocketType.ROUTER);
+        socket.setLinger(0);
+        socket.setRouterMandatory(true);
+        socket.setMaxMsgSize(LARGEST_QUESTION);
+        socket.setHandshakeIvl(HANDSHAKE_MS);
+        replays.add(bound("--replay", socket, config.replay(), partition));
+        return socket;
+    }
+
+    private static String bound(String flag, ZMQ.Socket socket, String first, int partition) {
+        int colon = first.lastIndexOf(':') + 1;
+        String port = first.substring(colon);
+        int number = port.equals("*") ? 0 : Integer.parseInt(port) + partition;
+        String address = port.equals("*") ? first : first.substring(0, colon) + number;
+        try {
+            if (number > LAST_PORT || !socket.bind(address)) {
+                throw new IllegalArgumentException(flag + ": cannot listen at " + address + ": there is no such port");
+            }
+        } catch (ZMQException e) {
+            throw new IllegalArgumentException(flag + ": cannot listen at " + address + " for partition " + partition + ": " + e.getMessage()
+                    + "; every partition needs a port of its own: give another first one", e);
+        }
+        return String.valueOf(socket.getLastEndpoint());
+    }
+
+    private void run() {
+        try {
+            while (!closing.get()) {
+                live.advance(() -> !closing.get(), this::publish);
+            }
+        } catch (RuntimeException | Error e) {
+            if (!closing.get()) {
+                fail(e);
+            }
+        } finally {
+            publishers.forEach(ZMQ.Socket::close);
+        }
+    }
+
+    private void publish(Numbered numbered) {
+        ZMQ.Socket socket = publishers.get(numbered.partition());
+        socket.send(numbered.batch().topic().getBytes(StandardCharsets.UTF_8), ZMQ.SNDMORE);
+        socket.send(ReplayAnswer.number(numbered.seq()), ZMQ.SNDMORE);
+        socket.send(BatchWriter.payload(numbered.batch(), form), 0);
+        counts.add(PublishCounter.BATCHES, 1);
+    }
+
+    private void fail(Throwable failure) {
+        LOG.error("the publisher ends", failure);
+        ended.complete(failure);
+    }
+
+    private StatusServer.Report report() {
+        ObjectNode body = JsonNodeFactory.instance.objectNode();
+        body.put("failed", ended.isDone());
+        live.indexes().forEach(index -> body.withArray("nextBatches").add(index.next()));
+        return new StatusServer.Report(health.describe(body) != HealthParts.Level.FAILED, body);
+    }
+
+    /** Addresses of the events, by partition. */
+    public List<String> events() {
+        return List.copyOf(events);
+    }
+
+    /** Addresses of the replays, by partition. */
+    public List<String> replays() {
+        return List.copyOf(replays);
+    }
+
+    /** What it has counted. */
+    public PublishCounts counts() {
+        return counts;
+    }
+
+    /** The port of metrics and health; -1 when there is none. */
+    public int statusPort() {
+        return statusPort;
+    }
+
+    /** Completes with the failure that ends it. */
+    public CompletableFuture<Throwable> ended() {
+        return ended;
+    }
+
+    /** Gives everything back; at most some 20 s. Closing twice is harmless. */
+    @Override
+    public void close() {
+        closing.set(true);
+        try {
+            thread.join(CLOSE_MS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        release();
+    }
+
+    private synchronized void release() {
+        while (!parts.isEmpty()) {
+            try {
+                parts.pop().close();
+            } catch (Exception e) {
+                LOG.warn("a part of the publisher did not close cleanly", e);
+            }
+        }
+    }
+}

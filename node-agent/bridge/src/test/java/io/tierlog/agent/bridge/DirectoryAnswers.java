@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.bridge;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.tierlog.controller.core.table.Namespaces;
+import io.tierlog.controller.directory.DirectoryApp;
+import io.tierlog.controller.directory.index.BlockPlacement;
+import io.tierlog.controller.directory.index.PlacementIndex.Found;
+import io.tierlog.controller.directory.index.Presence;
+import io.tierlog.controller.directory.streams.KeyAnswers;
+import io.tierlog.controller.directory.streams.KeyQuery;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+
+/** What a directory says, in the words of the tests. */
+public final class DirectoryAnswers {
+    private DirectoryAnswers() {}
+
+    public static Found[] ask(DirectoryApp where, String namespace, List<Long> hashes) {
+        ByteBuffer keys = ByteBuffer.allocate(hashes.size() * Long.BYTES);
+        hashes.forEach(keys::putLong);
+        KeyAnswers answers = where.fanout().ask(new KeyQuery(Namespaces.digest(namespace), keys.array(), Long.BYTES, true));
+        Found[] found = new Found[hashes.size()];
+        for (int i = 0; i < found.length; i++) {
+            found[i] = answers.found(i);
+        }
+        return found;
+    }
+
+    /** What the directory says of blocks: the places of each that is found, UNKNOWN, or nothing. */
+    public static Set<String> answers(DirectoryApp where, String namespace, Set<Long> hashes) {
+        List<Long> all = new ArrayList<>(hashes);
+        Found[] found = ask(where, namespace, all);
+        Set<String> said = new TreeSet<>();
+        for (int i = 0; i < found.length; i++) {
+            for (BlockPlacement placed : found[i].placements()) {
+                said.add("%016x %s %s".formatted(all.get(i), placed.location().node(), placed.location().tier()));
+            }
+            if (found[i].presence() == Presence.UNKNOWN) {
+                said.add("%016x UNKNOWN".formatted(all.get(i)));
+            }
+        }
+        return said;
+    }
+
+    /** Waits until it is so, or fails with what is wrong. */
+    public static void eventually(Supplier<String> wrong) {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        String last = wrong.get();
+        while (!last.isEmpty() && System.nanoTime() < deadline) {
+            LockSupport.parkNanos(100_000_000);
+            last = wrong.get();
+        }
+        assertEquals("", last);
+    }
+
+    public static String difference(Set<String> truth, Set<String> said) {
+        Set<String> missing = new TreeSet<>(truth);
+        missing.removeAll(said);
+        Set<String> more = new TreeSet<>(said);
+        more.removeAll(truth);
+        return missing.isEmpty() && more.isEmpty() ? "" : missing.size() + " are missing and " + more.size() + " are more, such as "
+                + missing.stream().limit(3).toList() + " and " + more.stream().limit(3).toList();
+    }
+}

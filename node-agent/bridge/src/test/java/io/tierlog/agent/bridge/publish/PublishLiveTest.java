@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.bridge.publish;
+
+import static io.tierlog.agent.bridge.DirectoryAnswers.answers;
+import static io.tierlog.agent.bridge.DirectoryAnswers.difference;
+import static io.tierlog.agent.bridge.DirectoryAnswers.eventually;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.tierlog.agent.bridge.BridgeApp;
+import io.tierlog.agent.bridge.BridgeConfig;
+import io.tierlog.agent.bridge.BridgeOptions;
+import io.tierlog.agent.bridge.view.BridgeCounter;
+import io.tierlog.controller.directory.DirectoryApp;
+import io.tierlog.controller.directory.streams.DirectoryConfig;
+import io.tierlog.controller.streams.ControllerApp;
+import io.tierlog.controller.streams.ControllerConfig;
+import io.tierlog.events.KafkaAccess;
+import io.tierlog.events.TopicAdmin;
+import io.tierlog.events.Topics;
+import io.tierlog.events.config.LogOptions;
+import io.tierlog.events.config.OptionValues;
+import io.tierlog.ops.kafka.EmbeddedKafka;
+import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.zeromq.SocketType;
+import org.zeromq.ZContext;
+import org.zeromq.ZMQ;
+
+/** From the placements of one Tierlog over real sockets to the directory of another one, and to a subscriber in Python. */
+class PublishLiveTest {
+    private static final String ANY_PORT = "tcp://127.0.0.1:*";
+
+    @TempDir
+    @SuppressWarnings("NullAway.Init") // JUnit sets it.
+    private static Path directory;
+
+    @SuppressWarnings("NullAway.Init") // JUnit calls start() first.
+    private static EmbeddedKafka broker;
+
+    @SuppressWarnings("NullAway.Init")
+    private static KafkaAccess access;
+
+    @SuppressWarnings("NullAway.Init")
+    private static ControllerApp controller;
+
+    @SuppressWarnings("NullAway.Init")
+    private static DirectoryApp where;
+
+    @BeforeAll
+    static void start() throws Exception {
+        broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(directory.resolve("kafka")));
+        access = KafkaAccess.of(broker.bootstrapServers());
+        try (TopicAdmin admin = new TopicAdmin(access)) {
+            admin.create(Topics.DEFAULT, 3, 1);
+        }
+        controller = ControllerApp.start(ControllerConfig.of(access, directory.resolve("controller")).with().http("127.0.0.1", 0).build());
+        where = DirectoryApp.start(DirectoryConfig.of(access, Topics.DEFAULT, directory.resolve("directory")));
+        assertTrue(where.awaitRunning(Duration.ofSeconds(60)));
+    }
+
+    @AfterAll
+    static void stop() {
+        where.close();
+        controller.close();
+        broker.close();
+    }
+
+    private static PublishApp publisher(PlacedFacts facts, Map<String, Object> options) {
+        Map<String, Object> all = new HashMap<>(Map.of(PublishOptions.EVENTS, ANY_PORT, PublishOptions.REPLAY, ANY_PORT));
+        all.putAll(options);
+        all.put(LogOptions.BOOTSTRAP_SERVERS, broker.bootstrapServers());
+        all.put(LogOptions.TOPIC_PREFIX, facts.topics.prefix());
+        return PublishApp.start(PublishConfig.of(OptionValues.parse(PublishOptions.options(), all)));
+    }
+
+    private static BridgeApp bridge(PublishApp publisher) {
+        List<String> sources = new ArrayList<>();
+        for (int partition = 0; partition < publisher.events().size(); partition++) {
+            sources.add(publisher.events().get(partition) + " replay=" + publisher.replays().get(partition) + " blocks=set");
+        }
+        return BridgeApp.start(BridgeConfig.of(OptionValues.parse(BridgeOptions.options(), Map.of(BridgeOptions.SOURCE, sources,
+                LogOptions.BOOTSTRAP_SERVERS, broker.bootstrapServers(), BridgeOptions.SILENCE, 1))));
+    }
+
+    private static void directorySaysTheTruth(PlacedFacts facts) {
+        eventually(() -> difference(facts.truth(), answers(where, PlacedFacts.NAMESPACE, facts.ever())));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"MAPS", "ARRAYS"})
+    void anotherTierlogKnowsTheSamePlacements(String form) {
+        try (PlacedFacts facts = new PlacedFacts(access, "out-" + form, 3, 11)) {
+            facts.write(80);
+            try (PublishApp publisher = publisher(facts, Map.of(PublishOptions.FORM, form)); BridgeApp bridge = bridge(publisher)) {
+                facts.write(80);
+                directorySaysTheTruth(facts);
+                facts.write(50);
+                directorySaysTheTruth(facts);
+                assertEquals(0, bridge.counts().of(BridgeCounter.MALFORMED));
+                assertEquals(0, bridge.counts().of(BridgeCounter.GAPS));
+                assertTrue(publisher.counts().of(PublishCounter.REPLAYED) > 0);
+            }
+            eventually(() -> difference(Set.of(), answers(where, PlacedFacts.NAMESPACE, facts.ever())));
+        }
+    }
+
+    @Test
+    void aPublisherThatStartsAgainGoesOnWithItsNumbers() {
+        try (PlacedFacts facts = new PlacedFacts(access, "again", 1, 12)) {
+            facts.write(50);
+            PublishApp first = publisher(facts, Map.of());
+            Map<String, Object> ports = Map.of(PublishOptions.EVENTS, first.events().getFirst(), PublishOptions.REPLAY, first.replays().getFirst());
+            try (BridgeApp bridge = bridge(first)) {
+                try {
+                    facts.write(50);
+                    directorySaysTheTruth(facts);
+                } finally {
+                    first.close();
+                }
+                facts.write(50);
+                try (PublishApp _ = publisher(facts, ports)) {
+                    facts.write(50);
+                    directorySaysTheTruth(facts);
+                    assertEquals(0, bridge.counts().of(BridgeCounter.RESTARTS), "the numbers go on");
+                    assertEquals(0, bridge.counts().of(BridgeCounter.GAPS), "the log has all batches");
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"MAPS", "ARRAYS"})
+    void aSubscriberInPythonKnowsThePlacements(String form) throws Exception {
+        Assumptions.assumeTrue(hasPython(), "NOT RUN: the subscriber needs python3-zmq and python3-msgpack");
+        try (PlacedFacts facts = new PlacedFacts(access, "python-" + form, 1, 13)) {
+            facts.write(50);
+            try (PublishApp publisher = publisher(facts, Map.of(PublishOptions.FORM, form))) {
+                Process subscriber = new ProcessBuilder("/usr/bin/python3",
+                        Path.of(PublishLiveTest.class.getResource("/subscriber.py").toURI()).toString(),
+                        publisher.events().getFirst(), publisher.replays().getFirst(), form)
+                        .redirectError(ProcessBuilder.Redirect.INHERIT).start();
+                try (BufferedReader lines = subscriber.inputReader()) {
+                    for (int i = 0; subscriber.isAlive() && !lines.ready(); i++) {
+                        // A subscription takes effect some time after it is made.
+                        facts.place(1_000_000 + i);
+                        LockSupport.parkNanos(50_000_000);
+                    }
+                    assertEquals("subscribed", lines.readLine());
+                    facts.write(50);
+                    facts.place(0x7fff_0000_0000_0001L);
+                    Set<String> said = new TreeSet<>();
+                    for (JsonNode each : new ObjectMapper().readTree(String.valueOf(lines.readLine()))) {
+                        said.add(each.asText());
+                    }
+                    assertEquals("", difference(facts.truth(), said));
+                    assertTrue(subscriber.waitFor(60, TimeUnit.SECONDS));
+                } finally {
+                    subscriber.destroyForcibly();
+                }
+            }
+        }
+    }
+
+    @Test
+    void anAnswerHasTheFramesThatTheSubscriberReads() {
+        try (PlacedFacts facts = new PlacedFacts(access, "frames", 1, 14); ZContext context = new ZContext()) {
+            facts.place(1);
+            facts.place(2);
+            for (boolean topics : List.of(true, false)) {
+                try (PublishApp publisher = publisher(facts, Map.of(PublishOptions.REPLAY_TOPICS, topics))) {
+                    ZMQ.Socket dealer = context.createSocket(SocketType.DEALER);
+                    dealer.setReceiveTimeOut(60_000);
+                    dealer.connect(publisher.replays().getFirst());
+                    dealer.sendMore("no question");
+                    dealer.send("at all");
+                    dealer.sendMore("");
+                    dealer.send(ReplayAnswer.number(1));
+                    assertEquals(topics ? List.of("", "6b764061406c6c616d61", "0000000000000001") : List.of("", "0000000000000001"),
+                            message(dealer).subList(0, topics ? 3 : 2));
+                    assertEquals(topics ? List.of("", "", "ffffffffffffffff", "") : List.of("", "ffffffffffffffff", ""), message(dealer));
+                    assertEquals(1, publisher.counts().of(PublishCounter.REFUSED), "what is no question is counted");
+                    // What is not published yet: an end without data.
+                    dealer.sendMore("");
+                    dealer.send(ReplayAnswer.number(99));
+                    assertEquals(topics ? 4 : 3, message(dealer).size());
+                    dealer.close();
+                }
+            }
+        }
+    }
+
+    private static List<String> message(ZMQ.Socket socket) {
+        List<String> frames = new ArrayList<>();
+        do {
+            frames.add(HexFormat.of().formatHex(socket.recv()));
+        } while (socket.hasReceiveMore());
+        return frames;
+    }
+
+    private static boolean hasPython() throws IOException, InterruptedException {
+        if (!Files.isExecutable(Path.of("/usr/bin/python3"))) {
+            return false;
+        }
+        Process look = new ProcessBuilder("/usr/bin/python3", "-c", "import zmq, msgpack").redirectErrorStream(true).start();
+        look.getInputStream().readAllBytes();
+        return look.waitFor() == 0;
+    }
+}
