@@ -5,6 +5,7 @@ import io.tierlog.controller.core.Core;
 import io.tierlog.controller.core.api.DecideResult;
 import io.tierlog.controller.core.api.Input;
 import io.tierlog.controller.core.table.Tables;
+import io.tierlog.controller.core.time.Ticks;
 import io.tierlog.schemas.event.Tick;
 import java.time.Duration;
 import org.apache.kafka.streams.errors.StreamsException;
@@ -103,7 +104,8 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
         Sampler sampler = new Sampler(parts.sampling(), context.taskId().partition());
         TimerLag timers = new TimerLag(parts.metrics(), parts.sampling().health(), context.taskId().partition());
         ResultSender sender = new ResultSender(context, rows.stamper(), parts.sender());
-        Cancellable ticks = context.schedule(parts.tick(), PunctuationType.WALL_CLOCK_TIME, clock::tick);
+        Cancellable ticks = context.schedule(parts.tick(), PunctuationType.WALL_CLOCK_TIME,
+                nowMs -> clock.tick(nowMs, Ticks.isQuiet(rows.tables(), context.taskId().partition(), nowMs)));
         task = new Task(context, rows, sender, sampler, timers, ticks, decided);
     }
 

@@ -26,11 +26,18 @@ import org.slf4j.LoggerFactory;
 final class PartitionClock {
     private static final Logger LOG = LoggerFactory.getLogger(PartitionClock.class);
 
+    /** A quiet partition has every fifth tick, so that its log time is not far behind. */
+    private static final int MOST_LEFT_OUT = 5;
+
+    /** Well below the time after which a partition without inputs counts as stuck. */
+    private static final int MOST_QUIET_MS = 10_000;
+
     private final Shared shared;
     private final int partition;
     private final AtomicBoolean underWay = new AtomicBoolean();
     private final AtomicBoolean lost = new AtomicBoolean();
     private final RareWarning warning = new RareWarning(LOG);
+    private int leftOut;
     private String sender;
     private RecordStamp last = RecordStamp.NONE;
 
@@ -51,8 +58,16 @@ final class PartitionClock {
         return Partitions.clock(partition) + "/" + UUID.randomUUID();
     }
 
-    /** Appends a tick, unless one is under way. */
-    void tick(long nowMs) {
+    /**
+     * Appends a tick, unless one is under way, or it may be left out.
+     *
+     * @param isQuiet whether a tick of now would do nothing but move log time on
+     */
+    void tick(long nowMs, boolean isQuiet) {
+        if (isQuiet && ++leftOut * shared.intervalMs() < Math.min(MOST_LEFT_OUT * shared.intervalMs(), MOST_QUIET_MS)) {
+            return;
+        }
+        leftOut = 0;
         if (!underWay.compareAndSet(false, true)) {
             return;
         }

@@ -57,8 +57,36 @@ class PartitionClockTest {
         assertEquals(3, last.size());
     }
 
+    /** Four of five ticks that would only move log time on are left out; one that is needed comes at once. */
+    @Test
+    void aQuietPartitionHasEveryFifthTick() throws InterruptedException {
+        PartitionClock clock = new PartitionClock(
+                new PartitionClock.Shared(codec, Topics.DEFAULT, producer, new ControllerMetrics(), 1_000), 0);
+        for (int i = 1; i <= 10; i++) {
+            clock.tick(i * 1_000L, true);
+            assertTrue(producer.awaitHandedOver(Duration.ofSeconds(30)));
+            while (log.completeNext()) {
+                // each is stored
+            }
+        }
+        assertEquals(2, log.history().size());
+        assertEquals(5_000, sent(0).timeMs());
+        tick(clock, 11_000);
+        assertEquals(11_000, sent(2).timeMs());
+    }
+
+    /** With ticks that are far apart, fewer are left out: a partition without inputs for long counts as stuck. */
+    @Test
+    void noQuietTimeIsLong() throws InterruptedException {
+        PartitionClock clock = new PartitionClock(
+                new PartitionClock.Shared(codec, Topics.DEFAULT, producer, new ControllerMetrics(), 20_000), 0);
+        clock.tick(20_000, true);
+        assertTrue(producer.awaitHandedOver(Duration.ofSeconds(30)));
+        assertEquals(1, log.history().size());
+    }
+
     private void tick(PartitionClock clock, long nowMs) throws InterruptedException {
-        clock.tick(nowMs);
+        clock.tick(nowMs, false);
         assertTrue(producer.awaitHandedOver(Duration.ofSeconds(30)));
     }
 

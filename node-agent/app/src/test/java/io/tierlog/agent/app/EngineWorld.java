@@ -125,7 +125,7 @@ final class EngineWorld implements AutoCloseable {
     }
 
     private static EngineWorld registered(EngineWorld world) throws Exception {
-        world.loop.put(new AgentInput.Registered(1, 0, ScriptedController.POLICY));
+        world.loop.put(new AgentInput.Registered(1, 0, ScriptedController.POLICY, null));
         Eventually.await("registration", () -> world.status.onTheLog());
         return world;
     }

@@ -72,7 +72,6 @@ import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.command.FenceAgent;
-import io.tierlog.schemas.event.AgentHeartbeat;
 import io.tierlog.schemas.event.AgentStopping;
 import java.util.List;
 
@@ -99,9 +98,9 @@ public final class AgentCore {
     private final PeerReadLeases peerReads;
     private final Commands commands;
     private final StoreLook storeLook;
+    private final Heartbeats heartbeats;
     /** In the order in which they react to time, to callers that are gone, and to sessions that are gone. */
     private final List<Component> components;
-    private long nextHeartbeatMs = Long.MAX_VALUE;
 
     /** An agent that is not registered yet; all host pages are free. */
     public AgentCore(AgentLimits limits, Registration registration, Ports ports) {
@@ -138,6 +137,8 @@ public final class AgentCore {
                         saves,
                         peerReads));
         storeLook = new StoreLook(context);
+        heartbeats = new Heartbeats(context, () -> new Heartbeats.Content(
+                context.usage(), context.journal().highest(), requests.waiting(), operations.active()));
         components = List.of(
                 operations, storeLook, requests, new DeviceLoads(context, operations), leases, exists, saves, writeBacks, copies, reads, peerReads,
                 context.disk(), new PinExpiry(context));
@@ -173,7 +174,7 @@ public final class AgentCore {
 
     /** When the caller should send {@link TimePassed} at the latest; {@link Long#MAX_VALUE} when nothing is due. */
     public long nextDeadlineMs() {
-        return components.stream().mapToLong(Component::nextDeadlineMs).reduce(nextHeartbeatMs, Math::min);
+        return components.stream().mapToLong(Component::nextDeadlineMs).reduce(heartbeats.nextLookMs(), Math::min);
     }
 
     /** The state of the agent. */
@@ -271,15 +272,7 @@ public final class AgentCore {
 
     private void passTime() {
         components.forEach(Component::expire);
-        if (context.nowMs() >= nextHeartbeatMs) {
-            heartbeat();
-        }
-    }
-
-    private void heartbeat() {
-        context.append("", e -> new AgentHeartbeat(
-                e, context.usage(), context.journal().highest(), requests.waiting(), operations.active()));
-        nextHeartbeatMs = context.nowMs() + context.limits().times().heartbeatMs();
+        heartbeats.look();
     }
 
     // --- registration, fencing and stopping
@@ -294,7 +287,7 @@ public final class AgentCore {
         context.journal().startAfter(in.commandSequence());
         engines.reportAllAttached();
         HostReport.append(context); // before the first heartbeat, which counts the pages that serve
-        heartbeat();
+        heartbeats.begin(in.sessionMs());
     }
 
     private void command(Command command) {
@@ -319,7 +312,7 @@ public final class AgentCore {
         }
         context.become(AgentPhase.REJOINING);
         context.incarnation(0); // from here on nothing is reported
-        nextHeartbeatMs = Long.MAX_VALUE;
+        heartbeats.end();
         context.counters().increment(AgentCounter.REJOINED);
         drain(Refusal.NOT_ON_THE_LOG, "the agent registers again");
         requests.leaveLog();
@@ -368,7 +361,7 @@ public final class AgentCore {
             context.append("", e -> new AgentStopping(e, e.sender().substring(e.sender().lastIndexOf('/') + 1)));
         }
         context.become(AgentPhase.STOPPED);
-        nextHeartbeatMs = Long.MAX_VALUE;
+        heartbeats.end();
     }
 
     private void diskUnitEnded(DiskUnitEnded in) {

@@ -435,6 +435,37 @@ class LogCasesTest {
     }
 
     @Test
+    void aHeartbeatThatSaysNothingNewComesOnceInAThirdOfTheSession() {
+        World quiet = new World(31, 31, AgentLimits.defaults()).withSession(10_000);
+        quiet.register();
+        quiet.attach();
+        quiet.advance(1_000);
+        int before = quiet.seen.events(AgentHeartbeat.class).size();
+        quiet.advance(60_000); // looks at each second; 3 s is the most that is not above a third of 10 s
+        assertEquals(before + 20, quiet.seen.events(AgentHeartbeat.class).size());
+    }
+
+    @Test
+    void aHeartbeatThatSaysNothingNewComesAtEveryFifthLookAtLeast() {
+        World quiet = new World(31, 31, AgentLimits.defaults()).withSession(3_600_000);
+        quiet.register();
+        quiet.advance(60_000);
+        assertEquals(1 + 12, quiet.seen.events(AgentHeartbeat.class).size());
+    }
+
+    @Test
+    void whatIsNewIsReportedAtTheNextLook() {
+        World quiet = new World(31, 31, AgentLimits.defaults()).withSession(10_000);
+        quiet.register();
+        quiet.attach();
+        quiet.advance(1_000);
+        int before = quiet.seen.events(AgentHeartbeat.class).size();
+        quiet.releasePins("x");
+        quiet.advance(1_000);
+        assertEquals(before + 1, quiet.seen.events(AgentHeartbeat.class).size());
+    }
+
+    @Test
     void beforeRegistrationEnginesAreAnsweredAtOnceAndNothingIsReported() {
         World off = new World(31, 31, AgentLimits.defaults());
         off.attach();

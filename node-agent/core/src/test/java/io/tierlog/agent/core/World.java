@@ -65,6 +65,7 @@ final class World {
     private final Map<Integer, Long> generations = new HashMap<>();
     private final Map<String, Long> submits = new HashMap<>();
     private long incarnation;
+    private @Nullable Long sessionMs;
     private long calls;
     private long commands;
     private long operations;
@@ -143,9 +144,15 @@ final class World {
         }
     }
 
+    /** The controller takes silence for so long before it declares the node lost. */
+    World withSession(long ms) {
+        sessionMs = ms;
+        return this;
+    }
+
     void register() {
         Policy policy = new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.8, 0.95, 0.9, true, 100, 30_000, 60_000, 0, true, null, null);
-        on(new AgentInput.Registered(incarnation, 0, policy));
+        on(new AgentInput.Registered(incarnation, 0, policy, sessionMs));
     }
 
     /** The process that was declared lost is accepted once more. */

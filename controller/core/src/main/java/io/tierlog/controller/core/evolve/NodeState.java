@@ -24,6 +24,7 @@ public final class NodeState {
     long commandSequence;
     final Bytes layoutDigest;
     final boolean foreign;
+    final int sessionTicks;
     long engineEpoch;
     final List<EngineRow> engines;
     final List<TierState> tiers = new ArrayList<>();
@@ -73,6 +74,7 @@ public final class NodeState {
         commandSequence = row.commandSequence();
         layoutDigest = row.layoutDigest();
         foreign = row.foreign();
+        sessionTicks = row.sessionTicks();
         engineEpoch = row.engineEpoch();
         engines = new ArrayList<>(row.engines());
         for (TierRow tier : row.tiers()) {
@@ -90,6 +92,7 @@ public final class NodeState {
         commandSequence = fact.commandSequence();
         layoutDigest = fact.layoutDigest();
         foreign = fact.foreign();
+        sessionTicks = fact.policy().nodeTimeoutTicks();
         engines = new ArrayList<>();
         fact.tiers().forEach(tier -> tiers.add(new TierState(tier.tier(), tier.capacityBlocks(), tier.blockBytes())));
         sweep = last == null ? null : last.sweep();
@@ -124,6 +127,6 @@ public final class NodeState {
             tierRows.add(tier.toRow());
         }
         return new NodeRow(processId, incarnation, alive, lastHeartbeatTick, lastSequence, commandSequence, layoutDigest, engineEpoch, engines,
-                tierRows, sweep, shares.toRow(), promotions, lastCrc32c, foreign);
+                tierRows, sweep, shares.toRow(), promotions, lastCrc32c, foreign, sessionTicks);
     }
 }

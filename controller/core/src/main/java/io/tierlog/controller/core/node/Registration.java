@@ -8,6 +8,7 @@ import io.tierlog.controller.core.decide.NodeContext;
 import io.tierlog.controller.core.policy.PolicyWarnings;
 import io.tierlog.controller.core.state.Aggregates;
 import io.tierlog.controller.core.state.ClockRows;
+import io.tierlog.controller.core.state.NodeRows;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.Layout;
 import io.tierlog.schemas.LayoutKind;
@@ -99,7 +100,7 @@ public final class Registration {
         if (finding == null && row != null && row.alive() && !row.processId().equals(e.processId())
                 && !row.processId().equals(e.replaces())) {
             long silent = d.clock().ticks() - row.lastHeartbeatTick();
-            if (silent <= d.policy().nodeTimeoutTicks()) {
+            if (silent <= NodeRows.sessionTicks(row, d.policy())) {
                 finding = new Finding(RefusalReason.DUPLICATE_NODE, "Process " + row.processId() + " is registered for node " + e.node()
                         + " and sent its last event " + silent + " ticks ago: stop it, or give this agent another node name");
             }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core.state;
 
+import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.PlacementRow;
@@ -14,6 +15,14 @@ public final class NodeRows {
     /** Whether a copy belongs to the node's current incarnation and, on the device, to its present engines. */
     public static boolean isCurrent(NodeRow node, Tier tier, PlacementRow copy) {
         return node.alive() && copy.incarnation() == node.incarnation() && (tier != Tier.DEVICE || copy.epoch() == node.engineEpoch());
+    }
+
+    /**
+     * The ticks of silence after which the node counts as lost, 0 for never. A process sends heartbeats as the session allows that it was accepted
+     * with, so a shorter one counts from its next registration on.
+     */
+    public static int sessionTicks(NodeRow node, Policy policy) {
+        return policy.nodeTimeoutTicks() == 0 ? 0 : Math.max(policy.nodeTimeoutTicks(), node.sessionTicks());
     }
 
     /** Use of a tier of a node; null when the node has no such tier. */

@@ -13,10 +13,15 @@ import io.tierlog.controller.core.node.FencedRowCleanup;
 import io.tierlog.controller.core.node.GroupReassignment;
 import io.tierlog.controller.core.peer.PeerReads;
 import io.tierlog.controller.core.promotion.Promotions;
+import io.tierlog.controller.core.state.Aggregates;
+import io.tierlog.controller.core.state.ClockRows;
+import io.tierlog.controller.core.state.NodeRows;
 import io.tierlog.controller.core.state.OperationRows;
 import io.tierlog.controller.core.state.TickCounters;
 import io.tierlog.controller.core.state.TimerRows;
 import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Rows;
+import io.tierlog.controller.core.table.Tables;
 import io.tierlog.schemas.LeaseEndReason;
 import io.tierlog.schemas.PeerReadReason;
 import io.tierlog.schemas.RefusalReason;
@@ -28,7 +33,9 @@ import io.tierlog.schemas.decision.NodeEnded;
 import io.tierlog.schemas.decision.OperationOverdue;
 import io.tierlog.schemas.decision.TimeAdvanced;
 import io.tierlog.schemas.event.Tick;
+import io.tierlog.schemas.state.ClockRow;
 import io.tierlog.schemas.state.LeaseRow;
+import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.OperationRow;
 import java.util.List;
 
@@ -58,6 +65,35 @@ public final class Ticks {
                     TickCounters.after(counter, e));
             d.fact(new TimeAdvanced(d.envelope(d.clockAggregate(), 0), d.clock().logTimeMs(), d.clock().ticks(), d.clock().counter()));
         }
+    }
+
+    /**
+     * Whether a tick at that time would do nothing but move log time on: the partition has no node that lives or is cleaned up, and no timer is due.
+     * A clock may leave such ticks out. Where a node lives, each tick counts.
+     *
+     * @param nowMs the time that the tick would have, milliseconds since 1970
+     */
+    public static boolean isQuiet(Tables tables, int partition, long nowMs) {
+        String clock = Aggregates.clock(partition);
+        ClockRow row = tables.get(Rows.CLOCK, new RowKey.Aggregate(clock));
+        if (row == null || row.ticks() == 0) {
+            return false;
+        }
+        ClockRow then = ClockRows.at(row, Math.max(nowMs, row.logTimeMs()), row.ticks(), row.counter());
+        for (RowKey.Timer.Queue queue : RowKey.Timer.Queue.values()) {
+            if (!TimerRows.due(tables, clock, then, queue, 1).isEmpty()) {
+                return false;
+            }
+        }
+        try (var scan = tables.range(Rows.MEMBERS, new RowKey.Text(clock, ""), null)) {
+            while (scan.next()) {
+                NodeRow node = tables.get(Rows.NODES, new RowKey.Aggregate(scan.key().id()));
+                if (node == null || node.alive() || node.sweep() != null) {
+                    return false;
+                }
+            }
+        }
+        return true;
     }
 
     /** What follows once the time is in the tables. */
@@ -123,7 +159,7 @@ public final class Ticks {
     }
 
     private static void silence(NodeContext n) {
-        int silentTicks = n.policy().nodeTimeoutTicks();
+        int silentTicks = NodeRows.sessionTicks(n.row(), n.policy());
         if (silentTicks > 0 && n.row().alive() && n.clock().ticks() - n.row().lastHeartbeatTick() > silentTicks) {
             n.fact(new NodeEnded(n.envelope(), n.row().incarnation(), RemovalReason.NODE_LOST));
         }

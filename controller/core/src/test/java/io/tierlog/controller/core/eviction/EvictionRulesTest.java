@@ -140,7 +140,7 @@ class EvictionRulesTest {
         HeapTables tables = new HeapTables();
         List<TierRow> tiers = List.of(new TierRow(Tier.HOST, 10, 1, 9, 0, false, 0, 0), new TierRow(Tier.DISK, 10, 1, 10 - room, 0, false, 0, 0));
         tables.put(Rows.NODES, new RowKey.Aggregate("node/a"), new NodeRow("p", 1, true, 0, 0, 0, Bytes.EMPTY, 0, List.of(), tiers, null, null,
-                null, 0, false));
+                null, 0, false, 0));
         if (onDisk != PlacementState.ABSENT) {
             tables.put(Rows.PLACEMENTS, new RowKey.Placement("node/a", NAMESPACE, Tier.DISK, KEY), row(onDisk, false, false));
         }

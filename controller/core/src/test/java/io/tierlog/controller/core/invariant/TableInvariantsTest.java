@@ -201,7 +201,8 @@ class TableInvariantsTest {
             List<TierRow> tiers = new ArrayList<>(node.tiers());
             tiers.replaceAll(r -> r.tier() == Tier.HOST ? spoiled.apply(r) : r);
             t.put(Rows.NODES, NODE, new NodeRow(node.processId(), node.incarnation(), node.alive(), node.lastHeartbeatTick(), node.lastSequence(),
-                    node.commandSequence(), node.layoutDigest(), node.engineEpoch(), node.engines(), tiers, node.sweep(), null, null, 0, false));
+                    node.commandSequence(), node.layoutDigest(), node.engineEpoch(), node.engines(), tiers, node.sweep(), null, null, 0, false,
+                    node.sessionTicks()));
         }
     }
 }

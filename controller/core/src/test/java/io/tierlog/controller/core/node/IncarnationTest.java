@@ -279,7 +279,7 @@ class IncarnationTest {
         }
         long commands = w.node(a).commandSequence();
         Agent b = new Agent("a", "a-2", 100);
-        w.policy(new Policy(2, World.POLICY.writePolicy(), 0.9, 0.8, 0.9, 0.8, true, 100, 1_000, 5_000, 1, true, null, null));
+        w.policy(new Policy(2, World.POLICY.writePolicy(), 0.9, 0.8, 0.9, 0.8, true, 100, 1_000, 5_000, 0, true, null, null));
         w.register(b);
 
         assertEquals("NodeEnded AgentAccepted RequestTransitioned OperationEnded LeaseEnded BlocksRemoved BlocksRemoved SweepAdvanced",

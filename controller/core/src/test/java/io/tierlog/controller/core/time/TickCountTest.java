@@ -2,12 +2,15 @@
 package io.tierlog.controller.core.time;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.controller.core.Agent;
 import io.tierlog.controller.core.World;
 import io.tierlog.controller.core.table.RowKey;
 import io.tierlog.controller.core.table.Rows;
 import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.decision.AgentAccepted;
 import io.tierlog.schemas.decision.TimeAdvanced;
@@ -92,6 +95,20 @@ class TickCountTest {
         assertEquals(4, ticks());
     }
 
+    /** Its agent sends heartbeats as its session allows: those of three ticks come after a whole one of a single tick. */
+    @Test
+    void aShorterSessionHoldsFromTheNextRegistrationOn() {
+        tick("a", 1, 1_000);
+        w.register("n", 10);
+        w.policy(new Policy(2, World.POLICY.writePolicy(), 0.9, 0.8, 0.9, 0.8, true, 100, 1_000, 5_000, 1, true, null, null));
+        for (int i = 2; i <= 4; i++) {
+            tick("a", i, i * 1_000L);
+            assertEquals("TimeAdvanced", w.factNames());
+        }
+        tick("a", 5, 5_000);
+        assertEquals("TimeAdvanced NodeEnded SweepAdvanced", w.factNames());
+    }
+
     /** An agent is given the node session in milliseconds: three ticks of a second. */
     @Test
     void theSessionIsKnownOnceAClockHasTicked() {
@@ -101,5 +118,17 @@ class TickCountTest {
         w.register(new Agent("n", "n-1", 10));
         assertEquals(3_000, w.fact(AgentAccepted.class).sessionMs());
         assertEquals(1, w.node(before).incarnation());
+    }
+
+    /** Only a partition without a living node, and without a timer that is due, may go without a tick. */
+    @Test
+    void onlyWhereNothingLivesATickMayBeLeftOut() {
+        assertFalse(Ticks.isQuiet(w.tables, 0, 1_000), "no clock has ticked yet");
+        tick("a", 1, 1_000);
+        assertTrue(Ticks.isQuiet(w.tables, 0, 2_000));
+        Agent n = w.register("n", 10);
+        assertFalse(Ticks.isQuiet(w.tables, 0, 2_000), "each tick counts for the node");
+        w.input(n.stopping());
+        assertTrue(Ticks.isQuiet(w.tables, 0, 2_000));
     }
 }

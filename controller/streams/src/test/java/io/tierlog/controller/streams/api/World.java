@@ -115,7 +115,7 @@ final class World {
     static NodeRow node(boolean alive, @Nullable SharesRow shares) {
         List<TierRow> tiers = List.of(
                 new TierRow(Tier.HOST, 20, 100, 10, 2, false, 0, 1), new TierRow(Tier.DISK, 50, 100, 0, 0, false, 0, 0));
-        return new NodeRow("p1", 2, alive, 1, 1, 0, Bytes.EMPTY, 0, List.of(new EngineRow("engine-0", 64)), tiers, null, shares, null, 0, false);
+        return new NodeRow("p1", 2, alive, 1, 1, 0, Bytes.EMPTY, 0, List.of(new EngineRow("engine-0", 64)), tiers, null, shares, null, 0, false, 0);
     }
 
     /** The group has 8 blocks on the host, 2 of them leaving. */

@@ -74,7 +74,8 @@ public final class Registrar {
                     return Optional.empty();
                 }
                 if (answer.get() instanceof AgentAccepted accepted) {
-                    return Optional.of(new Registered(accepted.newIncarnation(), accepted.commandSequence(), accepted.policy()));
+                    return Optional.of(new Registered(
+                            accepted.newIncarnation(), accepted.commandSequence(), accepted.policy(), accepted.sessionMs()));
                 }
                 AgentRefused refused = (AgentRefused) answer.get();
                 refusedNs = wasRefused ? refusedNs : System.nanoTime();

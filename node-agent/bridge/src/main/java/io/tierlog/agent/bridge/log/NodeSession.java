@@ -7,6 +7,7 @@ import io.tierlog.events.Codec;
 import io.tierlog.events.RecordStamp;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.HeartbeatGap;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.RemovalReason;
@@ -67,6 +68,7 @@ public final class NodeSession {
     private long incarnation;
     private long views;
     private long nextMs;
+    private long heartbeatMs = HEARTBEAT_MS;
     private long askAtMs = Long.MAX_VALUE;
 
     private enum State {
@@ -223,7 +225,8 @@ public final class NodeSession {
         state = State.IN;
         incarnation = f.newIncarnation();
         views = 0;
-        nextMs = nowMs + HEARTBEAT_MS;
+        heartbeatMs = HeartbeatGap.ofMs(f.sessionMs(), HEARTBEAT_MS);
+        nextMs = nowMs + heartbeatMs;
         View view = content.view();
         if (!view.unknown().isEmpty()) {
             viewed(view);
@@ -241,7 +244,7 @@ public final class NodeSession {
             nextMs = nowMs + REMIND_MS;
             LOG.warn("node {}: no controller has answered its registration yet; is one running on this log?", node);
         } else if (state == State.IN && nowMs >= nextMs) {
-            nextMs = nowMs + HEARTBEAT_MS;
+            nextMs = nowMs + heartbeatMs;
             append(e -> new AgentHeartbeat(e, List.of(), 0, 0, 0));
         }
     }

@@ -19,8 +19,12 @@ import org.jspecify.annotations.Nullable;
 public sealed interface AgentInput {
     // --- from the log
 
-    /** The controller has accepted this process; commands are run from here on. */
-    record Registered(long incarnation, long commandSequence, Policy policy) implements AgentInput {}
+    /**
+     * The controller has accepted this process; commands are run from here on.
+     *
+     * @param sessionMs time without an event after which the node counts as lost, in milliseconds; null when it is not known
+     */
+    record Registered(long incarnation, long commandSequence, Policy policy, @Nullable Long sessionMs) implements AgentInput {}
 
     /** Another process speaks for the node now: drain, then stop. */
     record Fenced(long byIncarnation) implements AgentInput {}

@@ -75,7 +75,7 @@ public record AgentLimits(
      * @param prefetchWaitMs longest wait of a request for a fetch, 0 or more
      * @param writeBackWaitMs how long device pages of a finished request wait for a command, and a write-back for capacity
      * @param writeBackPatienceMs how long those pages wait at most, while no more than half of the device waits like that; not less
-     * @param heartbeatMs time between two heartbeats, 1 or more
+     * @param heartbeatMs time between two looks for something to report in a heartbeat, 1 or more
      * @param unitMs longest wait for the end of a unit at the store, the disk or another node, 1 or more; beyond it the unit's outcome is unknown
      * @param probeMs longest wait for the store's answer where no request waits for it: Exist calls, and all of the look before a registration; 1
      *     or more

@@ -50,6 +50,12 @@ public final class InputOracle implements World.Watcher {
         boolean alive;
         long lastSequence;
         long lastTick;
+        int sessionTicks;
+
+        /** A policy that shortens the session holds from the next registration on. */
+        int silentTicks(Policy policy) {
+            return policy.nodeTimeoutTicks() == 0 ? 0 : Math.max(policy.nodeTimeoutTicks(), sessionTicks);
+        }
     }
 
     private static final class Partition {
@@ -112,6 +118,7 @@ public final class InputOracle implements World.Watcher {
         Life life = of.nodes.get(envelope.aggregate());
         if (fact instanceof AgentAccepted f) {
             life = of.nodes.computeIfAbsent(envelope.aggregate(), any -> new Life());
+            life.sessionTicks = life.alive ? life.sessionTicks : f.policy().nodeTimeoutTicks();
             life.process = f.processId();
             life.incarnation = f.newIncarnation();
             life.alive = true;
@@ -194,7 +201,7 @@ public final class InputOracle implements World.Watcher {
             require(!accepted, "a registration that was applied before", of, e);
         } else {
             boolean duplicate = life != null && life.alive && !same && !life.process.equals(e.replaces())
-                    && of.ticks - life.lastTick <= of.policy.nodeTimeoutTicks();
+                    && of.ticks - life.lastTick <= life.silentTicks(of.policy);
             require(!duplicate || !accepted, "a second process of a node whose first one is registered", of, e);
             require(duplicate || refused == null || refused.reason() != RefusalReason.DUPLICATE_NODE,
                     "a process was refused for one that is silent, or ended", of, e);
@@ -217,7 +224,7 @@ public final class InputOracle implements World.Watcher {
         }
         require((counts || early) && time.logTimeMs() == Math.max(of.timeMs, e.timeMs()), "log time", of, e);
         of.nodes.forEach((aggregate, life) -> {
-            long silentTicks = of.policy.nodeTimeoutTicks();
+            long silentTicks = life.silentTicks(of.policy);
             boolean lost = silentTicks > 0 && life.alive && time.ticks() - life.lastTick > silentTicks;
             boolean ended = of.facts.stream().anyMatch(fact -> fact instanceof NodeEnded f && f.envelope().aggregate().equals(aggregate)
                     && f.reason() == RemovalReason.NODE_LOST);

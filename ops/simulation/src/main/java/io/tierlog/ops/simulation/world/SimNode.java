@@ -386,7 +386,7 @@ public final class SimNode implements AgentLink {
                 running.sink.incarnation(accepted.newIncarnation());
                 running.accepted = true;
                 running.asksAtMs = Long.MAX_VALUE; // a repeat of an earlier request was accepted before it would ask again
-                on(new AgentInput.Registered(accepted.newIncarnation(), accepted.commandSequence(), accepted.policy()));
+                on(new AgentInput.Registered(accepted.newIncarnation(), accepted.commandSequence(), accepted.policy(), accepted.sessionMs()));
             }
             return true;
         }
