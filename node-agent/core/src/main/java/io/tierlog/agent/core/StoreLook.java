@@ -97,6 +97,7 @@ final class StoreLook implements Component {
 
     private void end() {
         queue.clear();
+        asked.keySet().forEach(context.ports().store()::cancelProbe);
         asked.clear();
     }
 }

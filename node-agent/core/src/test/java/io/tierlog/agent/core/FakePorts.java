@@ -70,6 +70,8 @@ final class FakePorts implements DeviceCopies, StoreTransfers {
     final Map<String, byte[]> store;
     final FakeDisk disk;
     final List<Unit> units = new ArrayList<>();
+    /** Probes whose answer the agent no longer needs. */
+    final List<Long> cancelledProbes = new ArrayList<>();
     boolean storeReachable = true;
     /** How often the engine's memory was let go. */
     int detached;
@@ -129,6 +131,11 @@ final class FakePorts implements DeviceCopies, StoreTransfers {
     @Override
     public void probe(long unit, String namespace, List<Bytes> keys) {
         units.add(new Unit(unit, Kind.PROBE, namespace, List.of(), List.of(), List.copyOf(keys), OnDisk.NOTHING));
+    }
+
+    @Override
+    public void cancelProbe(long unit) {
+        cancelledProbes.add(unit);
     }
 
     @Override

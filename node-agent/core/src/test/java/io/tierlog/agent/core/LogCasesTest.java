@@ -422,6 +422,20 @@ class LogCasesTest {
         assertEquals(0, world.core.status().commandSequence());
     }
 
+    /** The store hangs: what asks it ends with the wait of the request, and again when the attempt ends. */
+    @Test
+    void aProbeIsCancelledWithTheWaitOfItsRequest() {
+        world.submit("slow", prompt, 0);
+        long unit = world.ports.of(Kind.PROBE).getFirst().id();
+        assertEquals(List.of(), world.ports.cancelledProbes);
+        world.advance(AgentLimits.defaults().times().prefetchWaitMs());
+        assertEquals(List.of(unit), world.ports.cancelledProbes);
+        world.submit("gone", Prompt.range(2, 51, 61), 0);
+        long second = world.ports.of(Kind.PROBE).getLast().id();
+        world.cancel("gone");
+        assertTrue(world.ports.cancelledProbes.contains(second));
+    }
+
     // --- phases of the process
 
     @Test

@@ -256,6 +256,11 @@ public final class Transfers {
             }
 
             @Override
+            public void cancelProbe(long unit) {
+                store.cancelProbe(unit);
+            }
+
+            @Override
             public void read(long unit, String namespace, List<PageObject> objects) {
                 begins(Way.STORE_IN, unit, objects.size());
                 store.read(unit, namespace, objects);

@@ -19,6 +19,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -27,9 +28,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Moves blocks between host pages and a shared store with a bounded number of threads.
  *
- * <p>A unit is cut into pieces that several workers take, and ends once, when its last piece has. Probes and reads have workers of their
- * own: a request waits for those and shall not stand behind backups. Calls come from the core's thread, completions from the workers' (or
- * from the caller's when the queue is full); their consumer must not block. Trade-off: {@code readers + writers} threads that may hang
+ * <p>A unit is cut into pieces that several workers take, and ends once, when its last piece has. Probes, reads and writes have workers of their
+ * own: a request waits for reads, which shall not stand behind backups, nor behind probes of a store that hangs on them. Calls come from the core's thread, completions from the workers' (or
+ * from the caller's when the queue is full); their consumer must not block. Trade-off: {@code probers + readers + writers} threads that may hang
  * with a hanging file system, and units of one kind may end in another order than they began.
  */
 public final class StoreWorkers implements StoreTransfers, AutoCloseable {
@@ -40,19 +41,20 @@ public final class StoreWorkers implements StoreTransfers, AutoCloseable {
     /**
      * What bounds the workers.
      *
-     * @param readers threads for probes and reads
+     * @param probers threads for probes
+     * @param readers threads for reads
      * @param writers threads for writes
-     * @param queueObjects objects of units accepted and not ended, per kind of worker; a probe counts as one
+     * @param queueObjects objects of units accepted and not ended, per kind of worker; a key of a probe counts as one
      * @param queueBytes bytes of those, per kind of worker; a single unit may have more
      * @param pieceObjects objects in one piece
      */
-    public record Limits(int readers, int writers, int queueObjects, long queueBytes, int pieceObjects) {
-        /** 4 readers, 2 writers, 65,536 objects or 16 GiB, pieces of 16 objects. */
-        public static final Limits DEFAULTS = new Limits(4, 2, 65_536, 16L << 30, 16);
+    public record Limits(int probers, int readers, int writers, int queueObjects, long queueBytes, int pieceObjects) {
+        /** 4 probers, 4 readers, 2 writers, 65,536 objects or 16 GiB, pieces of 16 objects. */
+        public static final Limits DEFAULTS = new Limits(4, 4, 2, 65_536, 16L << 30, 16);
 
         public Limits {
-            if (readers < 1 || writers < 1 || queueObjects < 1 || queueBytes < 1 || pieceObjects < 1) {
-                throw new IllegalArgumentException("store limits are 1 or more: readers " + readers + ", writers " + writers
+            if (probers < 1 || readers < 1 || writers < 1 || queueObjects < 1 || queueBytes < 1 || pieceObjects < 1) {
+                throw new IllegalArgumentException("store limits are 1 or more: probers " + probers + ", readers " + readers + ", writers " + writers
                         + ", queueObjects " + queueObjects + ", queueBytes " + queueBytes + ", pieceObjects " + pieceObjects);
             }
         }
@@ -67,8 +69,10 @@ public final class StoreWorkers implements StoreTransfers, AutoCloseable {
     private final HostPool host;
     private final Limits limits;
     private final Consumer<AgentInput> completions;
+    private final UnitQueue probers;
     private final UnitQueue readers;
     private final UnitQueue writers;
+    private final Map<Long, Probe> probes = new ConcurrentHashMap<>();
     private final AtomicLong warnedAtNs = new AtomicLong(System.nanoTime() - NANOS_BETWEEN_WARNINGS);
     private final Map<String, Bytes> digests = Collections.synchronizedMap(new LinkedHashMap<>(16, 0.75f, true) {
         private static final long serialVersionUID = 1L;
@@ -89,6 +93,7 @@ public final class StoreWorkers implements StoreTransfers, AutoCloseable {
         this.limits = limits;
         this.completions = completions;
         Load most = new Load(limits.queueObjects(), limits.queueBytes());
+        this.probers = new UnitQueue(name + "-store-probe", limits.probers(), most);
         this.readers = new UnitQueue(name + "-store-read", limits.readers(), most);
         this.writers = new UnitQueue(name + "-store-write", limits.writers(), most);
     }
@@ -96,13 +101,23 @@ public final class StoreWorkers implements StoreTransfers, AutoCloseable {
     @Override
     public void probe(long unit, String namespace, List<Bytes> keys) {
         Bytes digest = digest(namespace);
-        StoreProbed[] answer = {unasked(unit)};
-        boolean queued = readers.submit(
-                new Unit(1, 1, new Load(keys.size(), 0)),
-                (from, to, ran) -> answer[0] = ran ? probed(unit, digest, keys) : answer[0],
-                () -> completions.accept(answer[0]));
+        Probe probe = new Probe(store, digest, keys);
+        probes.put(unit, probe);
+        boolean queued = probers.submit(new Unit(keys.size(), limits.pieceObjects(), new Load(keys.size(), 0)), probe::piece, () -> {
+            probes.remove(unit);
+            completions.accept(probe.answer(unit));
+        });
         if (!queued) {
-            completions.accept(unasked(unit));
+            probes.remove(unit);
+            completions.accept(new StoreProbed(unit, 0, false));
+        }
+    }
+
+    @Override
+    public void cancelProbe(long unit) {
+        Probe probe = probes.get(unit);
+        if (probe != null) {
+            probe.cancel();
         }
     }
 
@@ -125,28 +140,9 @@ public final class StoreWorkers implements StoreTransfers, AutoCloseable {
     /** Lets pieces under way end, answers the rest with CANCELLED, and returns when no byte moves any more. */
     @Override
     public void close() {
+        probers.close();
         readers.close();
         writers.close();
-    }
-
-    private StoreProbed probed(long unit, Bytes namespace, List<Bytes> keys) {
-        int present = 0;
-        for (Bytes key : keys) {
-            switch (store.probe(new ObjectName(namespace, key))) {
-                case PRESENT -> present++;
-                case ABSENT -> {
-                    return new StoreProbed(unit, present, true);
-                }
-                case UNREACHABLE -> {
-                    return unasked(unit);
-                }
-            }
-        }
-        return new StoreProbed(unit, present, true);
-    }
-
-    private static StoreProbed unasked(long unit) {
-        return new StoreProbed(unit, 0, false);
     }
 
     private void move(UnitQueue workers, long unit, String namespace, List<PageObject> objects, Mover mover) {

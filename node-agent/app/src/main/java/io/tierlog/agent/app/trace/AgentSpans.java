@@ -172,6 +172,11 @@ final class AgentSpans {
             }
 
             @Override
+            public void cancelProbe(long unit) {
+                store.cancelProbe(unit);
+            }
+
+            @Override
             public void read(long unit, String namespace, List<PageObject> objects) {
                 store.read(unit, namespace, objects);
             }

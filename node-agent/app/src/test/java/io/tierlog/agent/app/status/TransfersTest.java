@@ -39,6 +39,9 @@ class TransfersTest {
         public void probe(long unit, String namespace, List<Bytes> keys) {}
 
         @Override
+        public void cancelProbe(long unit) {}
+
+        @Override
         public void read(long unit, String namespace, List<PageObject> objects) {}
 
         @Override

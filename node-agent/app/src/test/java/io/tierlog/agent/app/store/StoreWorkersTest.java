@@ -15,14 +15,17 @@ import io.tierlog.agent.core.port.StoreTransfers.PageObject;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationReason;
+import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Units between 20 host pages of 500 bytes and a store: pieces of 3 objects, 2 readers, 1 writer, space for 26 objects or 25 of their bytes. */
+/** Units between 20 host pages of 500 bytes and a store: pieces of 3 objects, 2 probers, 2 readers, 1 writer, space for 26 objects or 25 of their bytes. */
 class StoreWorkersTest {
     private static final int PAGES = 20;
     private static final int BLOCK = 500;
@@ -30,10 +33,53 @@ class StoreWorkersTest {
     private final List<AgentInput> ended = new CopyOnWriteArrayList<>();
     private final HostPool host = HostPool.allocate(PAGES, BLOCK);
     private final FaultyStore store = new FaultyStore(new MemoryObjects().store());
-    private final StoreWorkers workers = new StoreWorkers("test", store, host, new StoreWorkers.Limits(2, 1, 26, 25 * BLOCK, 3), ended::add);
+    /** What a probe waits for, as at a store that hangs on probes alone. */
+    private final Semaphore probes = new Semaphore(1_000_000);
+    private final AtomicInteger waiting = new AtomicInteger();
+    private final SharedStore slow = new SharedStore() {
+        @Override
+        public Presence probe(ObjectName name) {
+            waiting.incrementAndGet();
+            probes.acquireUninterruptibly();
+            waiting.decrementAndGet();
+            return store.probe(name);
+        }
+
+        @Override
+        public Presence check(ObjectName name, int bytes) {
+            return store.check(name, bytes);
+        }
+
+        @Override
+        public Result read(ObjectName name, ByteBuffer into) {
+            return store.read(name, into);
+        }
+
+        @Override
+        public Result write(ObjectName name, ByteBuffer bytes, int crc32c) {
+            return store.write(name, bytes, crc32c);
+        }
+
+        @Override
+        public Result delete(ObjectName name, long generation) {
+            return store.delete(name, generation);
+        }
+
+        @Override
+        public long wrongObjects() {
+            return store.wrongObjects();
+        }
+
+        @Override
+        public void close() {
+            store.close();
+        }
+    };
+    private final StoreWorkers workers = new StoreWorkers("test", slow, host, new StoreWorkers.Limits(2, 2, 1, 26, 25 * BLOCK, 3), ended::add);
 
     @AfterEach
     void close() {
+        probes.release(1_000_000);
         store.gate().resume();
         workers.close();
         host.close();
@@ -115,6 +161,67 @@ class StoreWorkersTest {
         assertEquals(OperationReason.STORE_UNAVAILABLE, unit(2).results().getFirst().reason());
         workers.read(3, "model", objects(0, 1, new int[1]));
         assertEquals(OperationReason.NOT_FOUND, unit(3).results().getFirst().reason());
+    }
+
+    @Test
+    void probesThatHangHoldUpNoRead() {
+        fill(10);
+        workers.write(1, "model", objects(0, 10, checksums(10)));
+        assertEquals(10, unit(1).results().size());
+        probes.drainPermits();
+        workers.probe(2, "model", keys(10));
+        workers.probe(3, "model", keys(10));
+        Eventually.await("both threads of probes hang", () -> waiting.get() == 2);
+        workers.read(4, "model", IntStream.range(0, 10).mapToObj(i -> new PageObject(key(i), 10 + i, 0)).toList());
+        assertEquals(10, count(4, BlockStatus.ARRIVED));
+        assertEquals(2, ended.size(), "the probes still hang");
+        probes.release(1_000);
+        assertEquals(new StoreProbed(2, 10, true), await(2));
+        assertEquals(new StoreProbed(3, 10, true), await(3));
+    }
+
+    @Test
+    void aProbeIsMadeInPiecesSideBySide() {
+        fill(6);
+        workers.write(1, "model", objects(0, 6, checksums(6)));
+        assertEquals(6, unit(1).results().size());
+        probes.drainPermits();
+        workers.probe(2, "model", keys(6));
+        Eventually.await("two pieces of one probe are under way", () -> waiting.get() == 2);
+        probes.release(1_000);
+        assertEquals(new StoreProbed(2, 6, true), await(2));
+    }
+
+    @Test
+    void aProbeThatIsCancelledAsksNoFurther() {
+        fill(9);
+        workers.write(1, "model", objects(0, 9, checksums(9)));
+        assertEquals(9, unit(1).results().size());
+        probes.drainPermits();
+        workers.probe(2, "model", keys(9));
+        Eventually.await("it is under way", () -> waiting.get() == 2);
+        workers.cancelProbe(2);
+        probes.release(2);
+        assertEquals(new StoreProbed(2, 0, false), await(2), "it ends with the two calls that were under way");
+        assertEquals(0, probes.availablePermits());
+        workers.cancelProbe(2);
+        workers.cancelProbe(77);
+    }
+
+    /** A store of whose objects some are gone: a gap in the first piece, in a later one, and at a border. */
+    @Test
+    void theFirstGapIsTheAnswerWhereverItIs() {
+        fill(12);
+        int[] crc = checksums(12);
+        List<PageObject> all = objects(0, 12, crc);
+        for (int gap = 0; gap < 12; gap++) {
+            String namespace = "model-" + gap;
+            int missing = gap;
+            workers.write(100 + gap, namespace, all.stream().filter(object -> object.hostPage() != missing).toList());
+            assertEquals(11, unit(100 + gap).results().size());
+            workers.probe(200 + gap, namespace, keys(12));
+            assertEquals(new StoreProbed(200 + gap, gap, true), await(200 + gap));
+        }
     }
 
     private long count(long unit, BlockStatus status) {

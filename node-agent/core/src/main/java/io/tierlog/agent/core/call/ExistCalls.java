@@ -70,10 +70,10 @@ public final class ExistCalls implements Component {
             return false;
         }
         ends.clear(in.unit());
-        context.counters().add(AgentCounter.PROBES_UNANSWERED, in.reachable() ? 0 : 1);
         if (asker.gone) {
             return true;
         }
+        context.counters().add(AgentCounter.PROBES_UNANSWERED, in.reachable() ? 0 : 1);
         ExistCalled look = asker.in;
         List<Whereabouts> blocks = new ArrayList<>(look.keys().size());
         for (Bytes key : look.keys()) {
@@ -104,13 +104,19 @@ public final class ExistCalls implements Component {
     @Override
     public void expire() {
         for (Optional<Long> due = ends.pollDue(context.nowMs()); due.isPresent(); due = ends.pollDue(context.nowMs())) {
+            context.ports().store().cancelProbe(due.get());
             probed(new StoreProbed(due.get(), 0, false));
         }
     }
 
     @Override
     public void callGone(CallGone gone) {
-        asked.values().stream().filter(look -> look.in.call() == gone.call()).forEach(look -> look.gone = true);
+        asked.forEach((unit, look) -> {
+            if (look.in.call() == gone.call()) {
+                look.gone = true;
+                context.ports().store().cancelProbe(unit);
+            }
+        });
     }
 
     @Override

@@ -16,6 +16,12 @@ public interface StoreTransfers {
     /** Probes how many of {@code keys}, from the first on, the store has without a gap; the answer is marked when the store is unreachable. */
     void probe(long unit, String namespace, List<Bytes> keys);
 
+    /**
+     * The answer to a probe is no longer needed: what has not begun is left out. The probe still ends, once, with any answer. Nothing for a probe that
+     * has ended.
+     */
+    void cancelProbe(long unit);
+
     /** Reads objects into host pages and verifies namespace, key, length and checksum of each. */
     void read(long unit, String namespace, List<PageObject> objects);
 

@@ -400,6 +400,7 @@ public final class Requests implements Component {
     public void expire(LiveAttempt attempt) {
         context.counters().increment(AgentCounter.WAITS_EXPIRED);
         if (attempt.state() == LiveAttempt.State.PROBING) {
+            cancelProbe(attempt);
             answer(attempt, 0, Offer.Reason.WAIT_EXPIRED);
             return;
         }
@@ -544,9 +545,16 @@ public final class Requests implements Component {
         attempts.remove(key(attempt));
         newest.remove(attempt.id().request(), attempt);
         finished.remove(attempt.finishPin());
+        cancelProbe(attempt);
         probes.remove(attempt.probe());
         finds.remove(attempt.find());
         findEnds.clear(attempt.find());
+    }
+
+    private void cancelProbe(LiveAttempt attempt) {
+        if (probes.containsKey(attempt.probe())) {
+            context.ports().store().cancelProbe(attempt.probe());
+        }
     }
 
     private static Key key(LiveAttempt attempt) {

@@ -84,7 +84,7 @@ final class StoreBench extends FileTierBench {
         DirectoryStore store = DirectoryStore.open(directory().resolve("store"), DirectoryStore.Options.DEFAULTS);
         StoreWorkers.Limits usual = StoreWorkers.Limits.DEFAULTS;
         int depth = host().shape().depth();
-        StoreWorkers.Limits limits = new StoreWorkers.Limits(depth, depth, usual.queueObjects(), usual.queueBytes(), usual.pieceObjects());
+        StoreWorkers.Limits limits = new StoreWorkers.Limits(depth, depth, depth, usual.queueObjects(), usual.queueBytes(), usual.pieceObjects());
         open = new Open(store, new StoreWorkers("bench", store, host().pool(), limits, this::ended));
     }
 

@@ -160,6 +160,10 @@ public final class Machine implements DeviceCopies, StoreTransfers {
         units.add(Unit.probe(unit, namespace, keys, step));
     }
 
+    /** Its answer comes late, as that of a store that hangs does. */
+    @Override
+    public void cancelProbe(long unit) {}
+
     @Override
     public void read(long unit, String namespace, List<PageObject> objects) {
         add(Unit.objects(unit, Unit.Kind.STORE_READ, namespace, objects, step));
