@@ -422,20 +422,6 @@ class LogCasesTest {
         assertEquals(0, world.core.status().commandSequence());
     }
 
-    /** The store hangs: what asks it ends with the wait of the request, and again when the attempt ends. */
-    @Test
-    void aProbeIsCancelledWithTheWaitOfItsRequest() {
-        world.submit("slow", prompt, 0);
-        long unit = world.ports.of(Kind.PROBE).getFirst().id();
-        assertEquals(List.of(), world.ports.cancelledProbes);
-        world.advance(AgentLimits.defaults().times().prefetchWaitMs());
-        assertEquals(List.of(unit), world.ports.cancelledProbes);
-        world.submit("gone", Prompt.range(2, 51, 61), 0);
-        long second = world.ports.of(Kind.PROBE).getLast().id();
-        world.cancel("gone");
-        assertTrue(world.ports.cancelledProbes.contains(second));
-    }
-
     // --- phases of the process
 
     @Test
@@ -446,37 +432,6 @@ class LogCasesTest {
         assertEquals(4, world.seen.events(AgentHeartbeat.class).size());
         assertEquals(31, world.seen.last(AgentHeartbeat.class).usage().getFirst().freeBlocks());
         assertEquals(1, world.seen.last(AgentHeartbeat.class).commandSequence());
-    }
-
-    @Test
-    void aHeartbeatThatSaysNothingNewComesOnceInAThirdOfTheSession() {
-        World quiet = new World(31, 31, AgentLimits.defaults()).withSession(10_000);
-        quiet.register();
-        quiet.attach();
-        quiet.advance(1_000);
-        int before = quiet.seen.events(AgentHeartbeat.class).size();
-        quiet.advance(60_000); // looks at each second; 3 s is the most that is not above a third of 10 s
-        assertEquals(before + 20, quiet.seen.events(AgentHeartbeat.class).size());
-    }
-
-    @Test
-    void aHeartbeatThatSaysNothingNewComesAtEveryFifthLookAtLeast() {
-        World quiet = new World(31, 31, AgentLimits.defaults()).withSession(3_600_000);
-        quiet.register();
-        quiet.advance(60_000);
-        assertEquals(1 + 12, quiet.seen.events(AgentHeartbeat.class).size());
-    }
-
-    @Test
-    void whatIsNewIsReportedAtTheNextLook() {
-        World quiet = new World(31, 31, AgentLimits.defaults()).withSession(10_000);
-        quiet.register();
-        quiet.attach();
-        quiet.advance(1_000);
-        int before = quiet.seen.events(AgentHeartbeat.class).size();
-        quiet.releasePins("x");
-        quiet.advance(1_000);
-        assertEquals(before + 1, quiet.seen.events(AgentHeartbeat.class).size());
     }
 
     @Test

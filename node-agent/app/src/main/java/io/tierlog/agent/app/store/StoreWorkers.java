@@ -28,10 +28,11 @@ import org.slf4j.LoggerFactory;
 /**
  * Moves blocks between host pages and a shared store with a bounded number of threads.
  *
- * <p>A unit is cut into pieces that several workers take, and ends once, when its last piece has. Probes, reads and writes have workers of their
- * own: a request waits for reads, which shall not stand behind backups, nor behind probes of a store that hangs on them. Calls come from the core's thread, completions from the workers' (or
- * from the caller's when the queue is full); their consumer must not block. Trade-off: {@code probers + readers + writers} threads that may hang
- * with a hanging file system, and units of one kind may end in another order than they began.
+ * <p>A unit is cut into pieces that several workers take, and ends once, when its last piece has. Probes, reads and writes have workers
+ * of their own: a request waits for reads, which shall not stand behind backups, nor behind probes of a store that hangs on them.
+ * Calls come from the core's thread, completions from the workers' (or from the caller's when the queue is full); their consumer must not
+ * block. Trade-off: {@code probers + readers + writers} threads that may hang with a hanging file system, and units of one kind may end in
+ * another order than they began.
  */
 public final class StoreWorkers implements StoreTransfers, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(StoreWorkers.class);

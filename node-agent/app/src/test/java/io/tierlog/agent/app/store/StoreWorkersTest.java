@@ -25,7 +25,10 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Units between 20 host pages of 500 bytes and a store: pieces of 3 objects, 2 probers, 2 readers, 1 writer, space for 26 objects or 25 of their bytes. */
+/**
+ * Units between 20 host pages of 500 bytes and a store: pieces of 3 objects, 2 probers, 2 readers, 1 writer, space for 26 objects or 25 of their
+ * bytes.
+ */
 class StoreWorkersTest {
     private static final int PAGES = 20;
     private static final int BLOCK = 500;

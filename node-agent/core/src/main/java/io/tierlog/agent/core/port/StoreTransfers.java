@@ -17,8 +17,8 @@ public interface StoreTransfers {
     void probe(long unit, String namespace, List<Bytes> keys);
 
     /**
-     * The answer to a probe is no longer needed: what has not begun is left out. The probe still ends, once, with any answer. Nothing for a probe that
-     * has ended.
+     * The answer to a probe is no longer needed: what has not begun is left out. The probe still ends, once, with any answer. Nothing for a
+     * probe that has ended.
      */
     void cancelProbe(long unit);
 
