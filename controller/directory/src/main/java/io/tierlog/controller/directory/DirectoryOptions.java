@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.directory;
 
-import io.tierlog.controller.directory.api.ChainedCbor;
 import io.tierlog.controller.directory.api.QueryNamespaces;
 import io.tierlog.controller.directory.api.TokenHasher;
 import io.tierlog.controller.directory.api.TokenHashers;
@@ -76,7 +75,7 @@ public final class DirectoryOptions {
                         "Namespace of a /query, with {model}, {tenant}, {lora} and {salt}.")
                 .list(TOKEN_HASH, Bounds.form("MODEL=HASH", text -> hasher(text, new LinkedHashMap<>())), "MODEL=HASH",
                         "How the keys of a model follow from its tokens, for /query: sha256_cbor:SEED or sha256_cbor_64bit:SEED, as in vLLM"
-                                + " with PYTHONHASHSEED=SEED. Several models with commas, or the option several times (default: none).");
+                                + " with PYTHONHASHSEED=SEED, or sglang. Several models with commas, or the option several times (default: none).");
     }
 
     /** The configuration of a directory alone. */
@@ -112,7 +111,7 @@ public final class DirectoryOptions {
         if (split < 1) {
             throw new IllegalArgumentException("'" + text + "' is not MODEL=HASH");
         }
-        byModel.put(text.substring(0, split), ChainedCbor.parse(text.substring(split + 1)));
+        byModel.put(text.substring(0, split), TokenHasher.parse(text.substring(split + 1)));
     }
 
     private static Costs costs(List<String> numbers) {

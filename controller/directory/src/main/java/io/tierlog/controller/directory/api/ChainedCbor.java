@@ -60,7 +60,7 @@ public final class ChainedCbor implements TokenHasher {
     public static ChainedCbor parse(String text) {
         Matcher matcher = TEXT.matcher(text);
         if (!matcher.matches()) {
-            throw new IllegalArgumentException("'" + text + "' is not a hash: give sha256_cbor:SEED or sha256_cbor_64bit:SEED");
+            throw new IllegalArgumentException("'" + text + "' is not a hash: give sha256_cbor:SEED, sha256_cbor_64bit:SEED or sglang");
         }
         return new ChainedCbor(matcher.group(2), matcher.group(1) == null ? WHOLE : NUMBERS);
     }
@@ -100,7 +100,7 @@ public final class ChainedCbor implements TokenHasher {
         }
     }
 
-    private static MessageDigest sha256() {
+    static MessageDigest sha256() {
         try {
             return MessageDigest.getInstance("SHA-256");
         } catch (NoSuchAlgorithmException e) {

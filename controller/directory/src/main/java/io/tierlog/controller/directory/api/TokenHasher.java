@@ -13,4 +13,13 @@ public interface TokenHasher {
      * @param blockTokens tokens of a block, 1 or more
      */
     PackedKeys keys(long[] tokens, int blockTokens);
+
+    /**
+     * Reads {@code sha256_cbor:SEED}, {@code sha256_cbor_64bit:SEED} or {@code sglang}.
+     *
+     * @throws IllegalArgumentException when it is none of them
+     */
+    static TokenHasher parse(String text) {
+        return text.equals(ChainedTokens.NAME) ? new ChainedTokens() : ChainedCbor.parse(text);
+    }
 }
