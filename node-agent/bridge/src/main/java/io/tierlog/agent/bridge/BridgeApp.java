@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.agent.bridge.log.DecisionFollower;
 import io.tierlog.agent.bridge.log.EventWriter;
 import io.tierlog.agent.bridge.log.NodeSessions;
+import io.tierlog.agent.bridge.source.DnsSources;
 import io.tierlog.agent.bridge.source.Source;
 import io.tierlog.agent.bridge.source.SourceParts;
 import io.tierlog.agent.bridge.source.SourceSpec;
@@ -21,6 +22,7 @@ import io.tierlog.events.TopicAdmin;
 import io.tierlog.events.registry.RegistryClient;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.Event;
+import java.net.InetAddress;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -53,6 +55,7 @@ public final class BridgeApp implements AutoCloseable {
     private static final long TICK_MS = 50;
     private static final long FILE_MS = 500;
     private static final long RETRY_MS = 5_000;
+    private static final long LOOK_MS = 5_000;
     private static final long CLOSE_MS = 10_000;
 
     private final Deque<AutoCloseable> parts = new ArrayDeque<>();
@@ -64,6 +67,9 @@ public final class BridgeApp implements AutoCloseable {
     private final HealthParts health = new HealthParts(metrics.registry());
     private final List<SourceSpec> fixed;
     private final Optional<SourcesFile> file;
+    private final DnsSources names;
+    private List<SourceSpec> ofFile = List.of();
+    private List<SourceSpec> ofNames = List.of();
     private final Set<SourceSpec> wanted = new LinkedHashSet<>();
     private final Map<SourceSpec, Source> sources = new LinkedHashMap<>();
     /** Of wanted sources that are not open, when they are tried again. */
@@ -81,12 +87,13 @@ public final class BridgeApp implements AutoCloseable {
         try {
             fixed = config.sources();
             file = config.file().map(SourcesFile::new);
-            wanted.addAll(fixed);
-            file.ifPresent(each -> wanted.addAll(each.read()));
+            ofFile = file.map(SourcesFile::read).orElse(List.of());
+            want();
             EventWriter.Log log = log(config);
             writer = own(new EventWriter(log, this::fail));
             sessions = new NodeSessions(writer, log.processId(), MOST_NODES);
             shared = new SourceParts(config.rules(), sessions, writer, counts);
+            names = own(new DnsSources(config.names(), InetAddress::getAllByName, LOOK_MS));
             own(new DecisionFollower(log, sessions::contains, decisions::add, this::fail));
             parts.push(context);
             for (SourceSpec spec : fixed) {
@@ -164,7 +171,9 @@ public final class BridgeApp implements AutoCloseable {
                 arranged |= drop();
                 if (nowMs >= nextFileMs) {
                     nextFileMs = nowMs + FILE_MS;
-                    file.flatMap(SourcesFile::changed).ifPresent(this::want);
+                    file.flatMap(SourcesFile::changed).ifPresent(changed -> ofFile = changed);
+                    names.changed().ifPresent(changed -> ofNames = changed);
+                    want();
                     arranged |= arrange(nowMs);
                 }
                 if (arranged) {
@@ -230,10 +239,11 @@ public final class BridgeApp implements AutoCloseable {
         return some;
     }
 
-    private void want(List<SourceSpec> named) {
+    private void want() {
         wanted.clear();
         wanted.addAll(fixed);
-        wanted.addAll(named);
+        wanted.addAll(ofFile);
+        wanted.addAll(ofNames);
         retryAtMs.keySet().retainAll(wanted);
     }
 

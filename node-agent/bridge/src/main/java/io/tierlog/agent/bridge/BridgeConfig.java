@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.bridge;
 
+import io.tierlog.agent.bridge.source.DnsName;
 import io.tierlog.agent.bridge.source.SourceRules;
 import io.tierlog.agent.bridge.source.SourceSpec;
 import io.tierlog.agent.bridge.view.NamespaceRule;
@@ -20,11 +21,12 @@ import java.util.Optional;
  * What a bridge is started with, checked. Immutable.
  *
  * @param sources that are always there
+ * @param names whose addresses are sources too
  * @param file of further sources; empty for none
  * @param status address of metrics and health; empty for none
  */
-public record BridgeConfig(KafkaAccess access, Topics topics, Optional<RegistryConfig> registry, List<SourceSpec> sources, Optional<Path> file,
-        SourceRules rules, Optional<Endpoint> status) {
+public record BridgeConfig(KafkaAccess access, Topics topics, Optional<RegistryConfig> registry, List<SourceSpec> sources, List<DnsName> names,
+        Optional<Path> file, SourceRules rules, Optional<Endpoint> status) {
     private static final long SECOND_MS = 1_000;
 
     /**
@@ -36,8 +38,10 @@ public record BridgeConfig(KafkaAccess access, Topics topics, Optional<RegistryC
         List<SourceSpec> sources = new ArrayList<>();
         values.list(BridgeOptions.SOURCE).forEach(line -> sources.addAll(SourceSpec.parse(line)));
         Optional<Path> file = values.findPath(BridgeOptions.SOURCES);
-        if (sources.isEmpty() && file.isEmpty()) {
-            throw new IllegalArgumentException("there is no source of events: give --source tcp://HOST:PORT, or --sources FILE");
+        List<DnsName> names = values.list(BridgeOptions.SOURCE_NAMES).stream().map(DnsName::parse).toList();
+        if (sources.isEmpty() && names.isEmpty() && file.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "there is no source of events: give --source tcp://HOST:PORT, --source-names tcp://NAME:PORT, or --sources FILE");
         }
         SourceRules rules = new SourceRules(
                 new NamespaceRule(values.text(BridgeOptions.NAMESPACE)),
@@ -48,6 +52,6 @@ public record BridgeConfig(KafkaAccess access, Topics topics, Optional<RegistryC
                 values.number(BridgeOptions.HINT_TIMEOUT) * SECOND_MS,
                 values.number(BridgeOptions.BLOCKS));
         return new BridgeConfig(LogOptions.kafka(values), LogOptions.topics(values), LogOptions.registry(values, RegistryLimits.DEFAULTS),
-                List.copyOf(sources), file, rules, values.optional(BridgeOptions.STATUS_LISTEN).map(Endpoint::parse));
+                List.copyOf(sources), names, file, rules, values.optional(BridgeOptions.STATUS_LISTEN).map(Endpoint::parse));
     }
 }

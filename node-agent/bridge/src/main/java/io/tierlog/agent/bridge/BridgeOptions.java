@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.bridge;
 
+import io.tierlog.agent.bridge.source.DnsName;
 import io.tierlog.agent.bridge.source.SourceSpec;
 import io.tierlog.agent.bridge.view.NamespaceRule;
 import io.tierlog.controller.http.Endpoint;
@@ -13,6 +14,7 @@ import org.apache.kafka.common.config.ConfigDef.Importance;
 /** The options of a bridge, each declared here and nowhere else. {@link BridgeConfig} is made of their values. Static and without state. */
 public final class BridgeOptions {
     public static final String SOURCE = "source";
+    public static final String SOURCE_NAMES = "source.names";
     public static final String SOURCES = "sources";
     public static final String NAMESPACE = "namespace";
     public static final String SILENCE = "silence";
@@ -33,6 +35,8 @@ public final class BridgeOptions {
                 .group("Sources", Importance.HIGH)
                 .list(SOURCE, Bounds.form("source of events", SourceSpec::parse), "SOURCE",
                         "Where engines publish, several with commas, each with its keys: docs/bridge.md.")
+                .list(SOURCE_NAMES, Bounds.form("source of events", DnsName::parse), "SOURCE",
+                        "The same with a name as its host: each address of that name is a source, and {address} in replay= stands for it.")
                 .text(SOURCES, Bounds.FILE, "FILE", "A file with a source on each line, which is watched.")
                 .option(NAMESPACE, ConfigDef.Type.STRING, NamespaceRule.MODEL.template(), Bounds.form("template", NamespaceRule::new), "TEMPLATE",
                         "Namespace of the blocks, of {model}, {engine}, {block_size}, {group}, {lora}, {salt}.")

@@ -150,7 +150,7 @@ class BridgeLiveTest {
     void withoutReplaysLostBatchesAreUnknownAndThenKnownAgain() throws Exception {
         int port = freePort();
         try (FakeEngine engine = new FakeEngine(new FakeEngine.Settings(Batches.Form.MAPS, port, 0, true, 0, "", 0, 3, false));
-                BridgeApp bridge = bridge(Map.of(BridgeOptions.SOURCE, List.of("tcp://127.0.0.1:" + port + " name=solo model=phi"),
+                BridgeApp bridge = bridge(Map.of(BridgeOptions.SOURCE_NAMES, List.of("tcp://localhost:" + port + " name=solo model=phi"),
                         BridgeOptions.UNKNOWN_FOR, 86_400))) {
             eventually(() -> {
                 engine.publish(true, Batches.stored("GPU", null, 1));
