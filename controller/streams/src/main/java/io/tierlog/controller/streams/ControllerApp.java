@@ -147,7 +147,8 @@ public final class ControllerApp implements AutoCloseable {
             partitions = admin.check(config.topics());
         }
         Codec codec = codec();
-        LogOwner owner = new LogOwner(config.kafka(), config.topics(), codec, partitions, config.applicationId());
+        LogOwner owner = new LogOwner(
+                config.kafka(), config.topics(), codec, partitions, config.applicationId(), health::foreignDecisions);
         boolean _ = owner.isOurs();
         PlainProducer ticks = plainProducer("ticks", config.topics().events());
         EventDecoder decoder = new EventDecoder(

@@ -27,6 +27,7 @@ final class Health {
     private volatile String damaged = "";
     private volatile String lowSpace = "";
     private final Map<Integer, String> lateTimers = new ConcurrentSkipListMap<>();
+    private final Map<Integer, String> foreignDecisions = new ConcurrentSkipListMap<>();
     private final AtomicInteger waitingForRegistry = new AtomicInteger();
 
     /** The states an instance shows. */
@@ -59,6 +60,7 @@ final class Health {
     String detail() {
         String now = wrongLog.isEmpty() ? detail : wrongLog;
         return now + (lateTimers.isEmpty() ? "" : "; " + String.join("; ", lateTimers.values()))
+                + (foreignDecisions.isEmpty() ? "" : "; " + String.join("; ", foreignDecisions.values()))
                 + (damaged.isEmpty() ? "" : "; " + damaged) + (lowSpace.isEmpty() ? "" : "; " + lowSpace)
                 + (violation.isEmpty() ? "" : "; the tables do not hold what they must, last: " + violation);
     }
@@ -79,7 +81,8 @@ final class Health {
             case RUNNING, WAITING_FOR_REGISTRY, LOG_INCOMPLETE, TIMERS_LATE -> HealthParts.State.WELL;
         });
         parts.add("registry", () -> waitingForRegistry.get() > 0 ? HealthParts.State.failed(detail) : HealthParts.State.WELL);
-        parts.add("log", () -> wrongLog.isEmpty() ? HealthParts.State.WELL : HealthParts.State.failed(wrongLog));
+        parts.add("log", () -> wrongLog.isEmpty()
+                ? HealthParts.State.degradedUnlessEmpty(String.join("; ", foreignDecisions.values())) : HealthParts.State.failed(wrongLog));
         parts.add("timers", () -> HealthParts.State.degradedUnlessEmpty(String.join("; ", lateTimers.values())));
         parts.add("state", () -> HealthParts.State.degradedUnlessEmpty(damaged));
         parts.add("space", () -> HealthParts.State.degradedUnlessEmpty(lowSpace));
@@ -101,6 +104,19 @@ final class Health {
         wrongLog = "";
     }
 
+    /** Records among a partition's decisions that no controller of this log has written, for people; empty when there are none. */
+    void foreignDecisions(int partition, String what) {
+        show(foreignDecisions, partition, what);
+    }
+
+    private static void show(Map<Integer, String> each, int partition, String what) {
+        if (what.isEmpty()) {
+            each.remove(partition);
+        } else {
+            each.put(partition, what);
+        }
+    }
+
     /** State was damaged and is restored; health reports it until the instance ends. */
     void damaged(String what) {
         damaged = what;
@@ -113,11 +129,7 @@ final class Health {
 
     /** How late the timers of a partition are, for people; empty when they are not. */
     void timers(int partition, String late) {
-        if (late.isEmpty()) {
-            lateTimers.remove(partition);
-        } else {
-            lateTimers.put(partition, late);
-        }
+        show(lateTimers, partition, late);
     }
 
     /** A sample of the tables violates an invariant; health reports it until the instance ends. */

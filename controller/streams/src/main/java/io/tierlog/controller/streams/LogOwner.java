@@ -23,7 +23,9 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
@@ -40,6 +42,7 @@ import org.slf4j.LoggerFactory;
  *   <li>The first decision of a partition names the application id that decides it. A controller with another one stops.
  *   <li>The last decision of a partition must be the last one of the restored state. Otherwise group offsets, changelog or decisions were
  *       lost, and the controller stops before it decides anything.
+ *   <li>Records near the end that no controller of this log has written are passed over and named at {@code /health}: see {@link DecisionTail}.
  *   <li>The event that the last decision answers must be there, and be that event. A topic of events that was deleted and made again would give
  *       offsets, and with them ids of operations, a second time.
  * </ul>
@@ -62,15 +65,18 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
     private final Topics topics;
     private final RecordReader<Fact> reader;
     private final String applicationId;
+    private final BiConsumer<Integer, String> foreignDecisions;
     private final Set<Integer> unopened = new HashSet<>();
     private final CountDownLatch closing = new CountDownLatch(1);
     private final RareWarning warning = new RareWarning(LOG);
 
-    LogOwner(KafkaAccess access, Topics topics, Codec codec, int partitions, String applicationId) {
+    /** {@code foreignDecisions} receives a partition and what is wrong with its last decisions, for people; empty when all are of this log. */
+    LogOwner(KafkaAccess access, Topics topics, Codec codec, int partitions, String applicationId, BiConsumer<Integer, String> foreignDecisions) {
         this.access = access;
         this.topics = topics;
         this.reader = codec.reader(Fact.class);
         this.applicationId = applicationId;
+        this.foreignDecisions = foreignDecisions;
         for (int partition = 0; partition < partitions; partition++) {
             unopened.add(partition);
         }
@@ -150,16 +156,21 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
             consumer.assign(List.of(place));
             while (true) {
                 List<ConsumerRecord<byte[], byte[]>> tail = tail(consumer, place);
+                DecisionTail seen = DecisionTail.of(tail.stream().map(this::entry).toList(), name -> state.last(SequenceStamper.Kind.DECISION, name));
+                DecisionTail.Entry last = seen.last();
+                if (last != null) {
+                    report(place, seen.foreign());
+                    Set<Long> foreign = seen.foreign().stream().map(DecisionTail.Entry::offset).collect(Collectors.toSet());
+                    Fact decided = read(tail.stream().filter(record -> record.offset() == last.offset()).findFirst().orElseThrow());
+                    requireEvents(consumer, place, decided, foreign);
+                    return decidedEvent(decided);
+                }
                 Fact fact = tail.isEmpty() ? null : read(tail.getLast());
                 String aggregate = fact == null ? clock : fact.envelope().aggregate();
                 RecordStamp inState = state.last(SequenceStamper.Kind.DECISION, aggregate);
                 RecordStamp inLog = fact == null ? RecordStamp.NONE : stamp(fact, tail.getLast());
-                if (inLog.equals(inState)) {
-                    if (fact == null) {
-                        return NONE;
-                    }
-                    requireEvents(consumer, place, fact);
-                    return decidedEvent(fact);
+                if (fact == null && inState.equals(RecordStamp.NONE)) {
+                    return NONE;
                 }
                 if (inLog.sequence() >= inState.sequence() || !mayBeLate(consumer, place, System.nanoTime() - startNs)) {
                     throw new ControllerException.StateLost(place.toString(), aggregate, inLog.sequence(), inState.sequence(), applicationId);
@@ -174,9 +185,9 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
      * The event that the last decision answers is there; and where the last decisions keep the checksum of an event of an agent, it is that event.
      * Trimmed events are not compared.
      */
-    private void requireEvents(KafkaConsumer<byte[], byte[]> consumer, TopicPartition decisions, Fact last) {
+    private void requireEvents(KafkaConsumer<byte[], byte[]> consumer, TopicPartition decisions, Fact last, Set<Long> foreign) {
         TopicPartition events = new TopicPartition(topics.events(), decisions.partition());
-        Optional<Fact> checked = lastWithChecksum(consumer, decisions);
+        Optional<Fact> checked = lastWithChecksum(consumer, decisions, foreign);
         consumer.assign(List.of(events));
         long begin = consumer.beginningOffsets(List.of(events)).getOrDefault(events, 0L);
         long end = end(consumer, events);
@@ -195,7 +206,7 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
     }
 
     /** The last decision that keeps the checksum of its event, among the last {@value #MOST_COMPARED} offsets; nothing when no agent has sent any. */
-    private Optional<Fact> lastWithChecksum(KafkaConsumer<byte[], byte[]> consumer, TopicPartition decisions) {
+    private Optional<Fact> lastWithChecksum(KafkaConsumer<byte[], byte[]> consumer, TopicPartition decisions, Set<Long> foreign) {
         long begin = consumer.beginningOffsets(List.of(decisions)).getOrDefault(decisions, 0L);
         long to = end(consumer, decisions);
         for (long step = FIRST_STEP; to > begin && step <= MOST_COMPARED; step *= FIRST_STEP) {
@@ -203,8 +214,8 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
             consumer.seek(decisions, from);
             ArrayDeque<Fact> found = new ArrayDeque<>(1);
             read(consumer, decisions, to, record -> {
-                Fact fact = read(record);
-                if (checksum(fact) != 0) {
+                Fact fact = foreign.contains(record.offset()) ? null : read(record);
+                if (fact != null && checksum(fact) != 0) {
                     found.clear();
                     found.add(fact);
                 }
@@ -301,6 +312,25 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
         } catch (RegistryUnavailableException e) {
             throw new ControllerException.RegistryUnreachable(e);
         }
+    }
+
+    /** What cannot be read is without an envelope. */
+    private DecisionTail.Entry entry(ConsumerRecord<byte[], byte[]> record) {
+        try {
+            Fact fact = read(record);
+            return new DecisionTail.Entry(record.offset(), fact.envelope(), stamp(fact, record));
+        } catch (ControllerException.ForeignDecision e) {
+            return new DecisionTail.Entry(record.offset(), null, RecordStamp.NONE);
+        }
+    }
+
+    private void report(TopicPartition place, List<DecisionTail.Entry> foreign) {
+        String what = foreign.isEmpty() ? "" : foreign.size() + " records of " + place + " were not written by a controller of this log, from offset "
+                + foreign.getFirst().offset() + " to " + foreign.getLast().offset() + "; they were passed over, see tierlog audit verify";
+        if (!what.isEmpty()) {
+            LOG.warn(what);
+        }
+        foreignDecisions.accept(place.partition(), what);
     }
 
     private static RecordStamp stamp(Fact fact, ConsumerRecord<byte[], byte[]> record) {

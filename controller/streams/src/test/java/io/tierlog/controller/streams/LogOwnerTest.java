@@ -16,10 +16,16 @@ import io.tierlog.events.TopicAdmin;
 import io.tierlog.events.Topics;
 import io.tierlog.events.registry.RegistryClient;
 import io.tierlog.events.registry.RegistryConfig;
+import io.tierlog.schemas.AppliedInput;
+import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.decision.AgentAccepted;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.PartitionOpened;
 import io.tierlog.schemas.decision.TimeAdvanced;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -72,7 +78,7 @@ class LogOwnerTest {
     @Test
     void aControllerThatFindsAnotherLaterStops() throws Exception {
         try (TestLog log = new TestLog(BROKER.kafka(), 1)) {
-            LogOwner late = new LogOwner(log.access, log.topics, log.codec, 1, "other");
+            LogOwner late = new LogOwner(log.access, log.topics, log.codec, 1, "other", (_, _) -> {});
             assertFalse(late.isOurs(), "nothing is decided yet");
             try (ControllerApp app = ControllerApp.start(log.controller(directory).tickMs(50).build());
                     LogReader<Fact> reader = log.reader(log.topics.decisions(), Fact.class, Isolation.COMMITTED)) {
@@ -145,6 +151,38 @@ class LogOwnerTest {
         }
     }
 
+    /** A decision is forged while no controller runs: the next one passes over it, names it and goes on with its own numbers. */
+    @Test
+    void aForgedDecisionIsNamedAndNothingIsBuiltOnIt() throws Exception {
+        try (TestLog log = new TestLog(BROKER.kafka(), 1);
+                LogReader<Fact> reader = log.reader(log.topics.decisions(), Fact.class, Isolation.COMMITTED)) {
+            Decisions decisions = new Decisions(reader);
+            log.append(Script.tick(0, 1, 5_000));
+            try (ControllerApp _ = ControllerApp.start(log.controller(directory).tickMs(60_000).build())) {
+                TestLog.await("a decision", () -> decisions.of(TimeAdvanced.class).size() == 1);
+            }
+            TimeAdvanced last = decisions.of(TimeAdvanced.class).getLast();
+            long forged = log.append(log.topics.decisions(), new TimeAdvanced(
+                    new Envelope("clock/0", "controller/0", 0, 900, 7, 5_000, "clock/0@0", null, new AppliedInput(1, 1, 0, 77), null), 9_000_000, 900, null));
+            log.append(Script.tick(0, 2, 6_000));
+            try (ControllerApp app = ControllerApp.start(log.controller(directory).tickMs(60_000).build())) {
+                TestLog.await("the next tick", () -> decisions.of(TimeAdvanced.class).size() == 3);
+                TimeAdvanced next = decisions.of(TimeAdvanced.class).getLast();
+                assertEquals(last.envelope().sequence() + 1, next.envelope().sequence(), "the forged one is no part of the chain");
+                String health = health(app);
+                assertTrue(health.contains("DEGRADED") || health.contains("degraded"), health);
+                assertTrue(health.contains("from offset " + forged + " to " + forged) && health.contains("audit verify"), health);
+            }
+        }
+    }
+
+    private static String health(ControllerApp app) throws Exception {
+        try (HttpClient http = HttpClient.newHttpClient()) {
+            URI health = URI.create("http://127.0.0.1:" + app.httpPort() + "/health");
+            return http.send(HttpRequest.newBuilder(health).build(), HttpResponse.BodyHandlers.ofString()).body();
+        }
+    }
+
     /** The topic of events is deleted and made again: empty, and with as many other events. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
@@ -188,7 +226,7 @@ class LogOwnerTest {
     void theCheckWaitsForABrokerUntilItIsClosed() throws Exception {
         KafkaAccess nowhere = new KafkaAccess("localhost:1", Map.of(), Duration.ofMillis(200));
         SequenceStamper state = new SequenceStamper(new StoreBytes(Stores.inMemoryKeyValueStore("rows").get()));
-        LogOwner owner = new LogOwner(nowhere, Topics.DEFAULT, new Codec(Schemas.bundled()), 1, "c");
+        LogOwner owner = new LogOwner(nowhere, Topics.DEFAULT, new Codec(Schemas.bundled()), 1, "c", (_, _) -> {});
         CompletableFuture<Void> check = CompletableFuture.runAsync(() -> owner.check(0, state), Thread.ofVirtual()::start);
         assertThrows(TimeoutException.class, () -> check.get(2, TimeUnit.SECONDS));
         owner.close();
@@ -205,7 +243,7 @@ class LogOwnerTest {
             try (ControllerApp _ = ControllerApp.start(log.controller(directory).tickMs(50).build())) {
                 TestLog.await("the first decision", () -> !decisions.of(PartitionOpened.class).isEmpty());
             }
-            LogOwner owner = new LogOwner(log.access, log.topics, new Codec(silent), 1, log.topics.prefix() + "-controller");
+            LogOwner owner = new LogOwner(log.access, log.topics, new Codec(silent), 1, log.topics.prefix() + "-controller", (_, _) -> {});
             String message = String.valueOf(assertThrows(ControllerException.RegistryUnreachable.class, owner::isOurs).getMessage());
             assertTrue(message.contains("--registry-url"), message);
         }

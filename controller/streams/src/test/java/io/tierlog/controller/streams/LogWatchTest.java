@@ -45,7 +45,7 @@ class LogWatchTest {
         try (TestLog log = new TestLog(BROKER.kafka(), 2);
                 TopicAdmin topics = new TopicAdmin(log.access);
                 Admin admin = Admin.create(log.access.client(Map.of()))) {
-            LogOwner owner = new LogOwner(log.access, log.topics, log.codec, 2, "c");
+            LogOwner owner = new LogOwner(log.access, log.topics, log.codec, 2, "c", (_, _) -> {});
             try (LogWatch watch = new LogWatch(log.access, log.topics, owner, health, space(health), failures::add, 50)) {
                 admin.deleteTopics(List.of(log.topics.commands())).all().get(30, TimeUnit.SECONDS);
                 watch.start();
@@ -80,7 +80,7 @@ class LogWatchTest {
                 Decisions decisions = new Decisions(reader);
                 TestLog.await("the first decision", () -> !decisions.of(PartitionOpened.class).isEmpty());
             }
-            LogOwner owner = new LogOwner(log.access, log.topics, new Codec(registry), 1, log.topics.prefix() + "-controller");
+            LogOwner owner = new LogOwner(log.access, log.topics, new Codec(registry), 1, log.topics.prefix() + "-controller", (_, _) -> {});
             try (LogWatch watch = new LogWatch(log.access, log.topics, owner, health, space(health), failures::add, 50)) {
                 watch.start();
                 assertTrue(asked.await(TestLog.PATIENCE.toSeconds(), TimeUnit.SECONDS));

@@ -11,6 +11,7 @@ import io.tierlog.events.TopicAdmin;
 import io.tierlog.events.Topics;
 import io.tierlog.ops.kafka.EmbeddedKafka;
 import io.tierlog.schemas.WireRecord;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.Event;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -74,12 +75,20 @@ public final class TestLog implements AutoCloseable {
                 codec.encode(topics.events(), event)));
     }
 
+    /** Appends a decision as no controller does, where it belongs; returns its offset. */
+    long append(String topic, Fact forged) {
+        String aggregate = forged.envelope().aggregate();
+        return append(topic, Partitions.of(aggregate, partitions), Partitions.key(aggregate), codec.encode(topic, forged));
+    }
+
     /** Appends bytes. */
     long append(int partition, byte[] key, byte[] value) {
+        return append(topics.events(), partition, key, value);
+    }
+
+    private long append(String topic, int partition, byte[] key, byte[] value) {
         try {
-            RecordMetadata where =
-                    producer.send(new ProducerRecord<>(topics.events(), partition, key, value)).get(30, TimeUnit.SECONDS);
-            return where.offset();
+            return producer.send(new ProducerRecord<>(topic, partition, key, value)).get(30, TimeUnit.SECONDS).offset();
         } catch (Exception e) {
             throw new IllegalStateException("could not append", e);
         }
