@@ -85,6 +85,13 @@ public final class PlacementLog implements AutoCloseable {
         return send(new Publication(Namespaces.digest(namespace), key, owner + "/" + tier, placement));
     }
 
+    /** A copy serves on the host of {@code owner}, says a record with that sender and number. */
+    public PlacementLog forged(String namespace, int number, String owner, String sender, long sequence) {
+        Envelope envelope = new Envelope(owner, sender, 1, sequence, 0, 1_000, null, null, null);
+        return send(new Publication(Namespaces.digest(namespace), key(number), owner + "/" + Tier.HOST,
+                new Placement(envelope, namespace, new Block(number, key(number), Bytes.EMPTY), owner, Tier.HOST, 1, 4, 5, 6)));
+    }
+
     /** An incarnation of a node begins, with that peer address; every partition gets the record. */
     public PlacementLog nodeStarted(String node, long incarnation, String peerAddress) {
         Envelope envelope = new Envelope("node/" + node, "controller/0", incarnation, 1, 0, 1_000, null, null, null);

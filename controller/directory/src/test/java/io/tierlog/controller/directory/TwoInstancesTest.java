@@ -280,6 +280,23 @@ class TwoInstancesTest {
         }
     }
 
+    /** Valid records that the controller did not write: from an agent; and in its name, with a number far ahead, which its next record shows. */
+    @Test
+    void whatNoControllerWroteIsNamed() throws Exception {
+        blocks();
+        try (DirectoryApp app = start(config("a"))) {
+            await("the blocks", () -> of(app, 0) == Presence.FOUND);
+            assertFalse(app.streams().report().body().toString().contains("DEGRADED"), () -> "" + app.streams().report().body());
+            log.begin().forged(NAMESPACE, 61, "node/a", "agent/a/1", 2).commit();
+            await("it is not believed", () -> of(app, 61) == Presence.UNKNOWN);
+            log.begin().forged(NAMESPACE, 62, "node/a", "controller/0", 900).commit();
+            await("it is believed as yet", () -> of(app, 62) == Presence.FOUND);
+            log.begin().forged(NAMESPACE, 62, "node/a", "controller/0", 3).commit();
+            await("and named", () -> app.streams().report().body().toString().contains("decision 3 about node/a comes after decision 900"));
+            assertTrue(app.streams().report().working(), "degraded, and it answers");
+        }
+    }
+
     @Test
     void aFullPartitionAnswersUnknownAndHealthSaysSo() throws Exception {
         blocks();

@@ -27,6 +27,7 @@ final class DirectoryHealth {
     private volatile KafkaStreams.State streams = KafkaStreams.State.CREATED;
     private volatile String detail = "starting";
     private volatile String damaged = "";
+    private volatile String foreign = "";
     private volatile boolean closing;
 
     /** The states an instance shows. */
@@ -56,6 +57,7 @@ final class DirectoryHealth {
         });
         parts.add("registry", () -> waiting.get() > 0 ? HealthParts.State.failed(detail) : HealthParts.State.WELL);
         parts.add("index", () -> full().isEmpty() ? HealthParts.State.WELL : HealthParts.State.failed(full()));
+        parts.add("records", () -> HealthParts.State.degradedUnlessEmpty(foreign));
         parts.add("state", () -> HealthParts.State.degradedUnlessEmpty(damaged));
     }
 
@@ -118,6 +120,11 @@ final class DirectoryHealth {
     /** State was damaged and is restored; health reports it until the instance ends. */
     void damaged(String what) {
         damaged = what;
+    }
+
+    /** The last record that shows that another than the controller has written; health reports it until the instance ends. */
+    void foreignRecord(String what) {
+        foreign = what;
     }
 
     void failed(String why) {

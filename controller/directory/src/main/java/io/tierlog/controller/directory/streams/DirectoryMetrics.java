@@ -20,6 +20,10 @@ final class DirectoryMetrics {
             .name("tierlog_directory_unreadable_records_total")
             .help("Records of the placements topic that could not be read")
             .register(registry);
+    private final Counter outOfOrder = Counter.builder()
+            .name("tierlog_directory_records_out_of_order_total")
+            .help("Records of the placements topic whose number is below that of one before them: one of both was not written by the controller")
+            .register(registry);
     private final Counter keys = Counter.builder()
             .name("tierlog_directory_keys_total")
             .help("Keys that were looked for, by where the answer came from")
@@ -82,6 +86,10 @@ final class DirectoryMetrics {
 
     void countUnreadable() {
         unreadable.inc();
+    }
+
+    void countOutOfOrder() {
+        outOfOrder.inc();
     }
 
     long unreadable() {

@@ -70,7 +70,7 @@ public final class DirectoryStreams implements AutoCloseable {
     public ShardFanout start(Owners.Peer self, Optional<String> token) {
         KafkaStreams streams;
         DamagedState damaged = new DamagedState(config.stateDir(), health::damaged);
-        IndexProcessor.Shared shared = new IndexProcessor.Shared(decoder, copies, config.limits().index(), metrics);
+        IndexProcessor.Shared shared = new IndexProcessor.Shared(decoder, copies, config.limits().index(), metrics, health);
         try {
             Files.createDirectories(config.stateDir());
             streams = new KafkaStreams(DirectoryTopology.build(config.topics(), shared, damaged), DirectorySettings.of(config, self.toString()),

@@ -5,8 +5,10 @@ import io.tierlog.controller.directory.index.IndexLimits;
 import io.tierlog.controller.directory.index.PlacementIndex;
 import io.tierlog.controller.directory.streams.PlacementDecoder.Change;
 import io.tierlog.controller.streams.DamageAtStart;
+import io.tierlog.events.RareWarning;
 import io.tierlog.schemas.directory.NodeEpoch;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.streams.KeyValue;
 import org.apache.kafka.streams.errors.TaskCorruptedException;
@@ -27,12 +29,14 @@ final class IndexProcessor implements Processor<byte[], byte[], Void, Void> {
     private static final Logger LOG = LoggerFactory.getLogger(IndexProcessor.class);
 
     private final Shared shared;
+    private final ForeignRecords foreign = new ForeignRecords();
+    private final RareWarning warning = new RareWarning(LOG);
     private final DamageAtStart damage = new DamageAtStart();
     private @Nullable Task task;
     private boolean toldFull;
 
     /** What all tasks of an instance share. */
-    record Shared(PlacementDecoder decoder, LocalShards copies, IndexLimits limits, DirectoryMetrics metrics) {}
+    record Shared(PlacementDecoder decoder, LocalShards copies, IndexLimits limits, DirectoryMetrics metrics, DirectoryHealth health) {}
 
     /** What a task has of its own. */
     private record Task(ProcessorContext<Void, Void> context, KeyValueStore<byte[], byte[]> store, PlacementIndex index) {
@@ -57,7 +61,7 @@ final class IndexProcessor implements Processor<byte[], byte[], Void, Void> {
         try (KeyValueIterator<byte[], byte[]> rows = store.all()) {
             while (rows.hasNext()) {
                 KeyValue<byte[], byte[]> row = rows.next();
-                apply(begun, row.key, row.value);
+                apply(begun, shared.decoder().read(row.key, row.value));
             }
         } catch (TaskCorruptedException e) {
             damage.found(context, e);
@@ -76,14 +80,31 @@ final class IndexProcessor implements Processor<byte[], byte[], Void, Void> {
         if (key != null) {
             here.store().put(key, record.value());
         }
-        apply(here, key, record.value());
+        Change change = shared.decoder().read(key, record.value());
+        lookAt(here, change);
+        apply(here, change);
         here.context().recordMetadata().ifPresent(
                 where -> shared.copies().reach(here.partition()).took(where.offset(), record.timestamp()));
     }
 
-    private void apply(Task here, byte @Nullable [] key, byte @Nullable [] value) {
-        switch (shared.decoder().read(key, value)) {
-            case Change.Put(var block, var placed) -> taken(here, here.index().put(block, placed));
+    /** Records of a restored store have no order any more, so only those that come are compared. */
+    private void lookAt(Task here, Change change) {
+        Optional<String> wrong = switch (change) {
+            case Change.Put put -> foreign.outOfOrder(put.envelope());
+            case Change.EpochChanged(NodeEpoch epoch) -> foreign.outOfOrder(epoch.envelope());
+            case Change.Removed _, Change.Unreadable _, Change.Nameless _ -> Optional.empty();
+        };
+        wrong.ifPresent(what -> {
+            String where = here.context().recordMetadata().map(at -> " at offset " + at.offset()).orElse("");
+            shared.metrics().countOutOfOrder();
+            shared.health().foreignRecord("partition " + here.partition() + where + ": " + what);
+            warning.warn("partition {}{}: {}", here.partition(), where, what);
+        });
+    }
+
+    private void apply(Task here, Change change) {
+        switch (change) {
+            case Change.Put(var block, var placed, _) -> taken(here, here.index().put(block, placed));
             case Change.Removed(var block, var location) -> here.index().remove(block, location);
             case Change.EpochChanged(NodeEpoch epoch) -> shared.copies().nodes().apply(epoch);
             case Change.Unreadable(var block, var location, String why) -> {

@@ -9,6 +9,7 @@ import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
 import io.tierlog.events.UnknownTypeException;
 import io.tierlog.events.registry.RegistryUnavailableException;
+import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.directory.NodeEpoch;
 import io.tierlog.schemas.directory.Placement;
 import io.tierlog.schemas.directory.Published;
@@ -34,7 +35,7 @@ final class PlacementDecoder {
     /** The content of a record. */
     sealed interface Change {
         /** A copy serves. */
-        record Put(BlockKey block, BlockPlacement placed) implements Change {}
+        record Put(BlockKey block, BlockPlacement placed, Envelope envelope) implements Change {}
 
         /** A copy is gone. */
         record Removed(BlockKey block, Location location) implements Change {}
@@ -88,9 +89,9 @@ final class PlacementDecoder {
     private Change node(byte[] key, byte[] value) {
         try {
             return patiently(value) instanceof Reading.Decoded<Published>(NodeEpoch epoch)
-                            && epoch.envelope().aggregate().equals(new String(key, StandardCharsets.UTF_8))
+                            && ForeignRecords.wrongSender(epoch.envelope(), new String(key, StandardCharsets.UTF_8)).isEmpty()
                     ? new Change.EpochChanged(epoch)
-                    : new Change.Nameless("the record's key names a node, and its value is not of that node");
+                    : new Change.Nameless("the record's key names a node, and its value is not of that node, or no controller wrote it");
         } catch (UnknownTypeException e) {
             return new Change.Nameless("a later version wrote it: " + e.getMessage());
         }
@@ -104,8 +105,10 @@ final class PlacementDecoder {
         if (!PlacementKey.of(placement).equals(Optional.of(about))) {
             return new Change.Unreadable(about.block(), about.location(), "its value is about another copy than its key");
         }
-        return new Change.Put(about.block(),
-                new BlockPlacement(about.location(), placement.holderIncarnation(), placement.block().index(), placement.generation()));
+        Optional<String> foreign = ForeignRecords.wrongSender(placement.envelope(), placement.location());
+        return foreign.isPresent() ? new Change.Unreadable(about.block(), about.location(), foreign.get())
+                : new Change.Put(about.block(), new BlockPlacement(
+                        about.location(), placement.holderIncarnation(), placement.block().index(), placement.generation()), placement.envelope());
     }
 
     private Reading<Published> patiently(byte[] value) {

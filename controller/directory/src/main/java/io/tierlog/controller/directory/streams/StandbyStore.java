@@ -96,7 +96,7 @@ final class StandbyStore {
                 KeyValue<byte[], byte[]> row = rows.next();
                 switch (decoder.read(row.key, row.value)) {
                     // A longer key may begin as this one does.
-                    case Change.Put(BlockKey other, BlockPlacement placed) when other.equals(block) -> {
+                    case Change.Put(BlockKey other, BlockPlacement placed, _) when other.equals(block) -> {
                         if (copies.incarnations().counts(placed.location().owner(), placed.incarnation())) {
                             serving.add(placed);
                         }
