@@ -198,7 +198,8 @@ final class Rest {
         NodeRow row = Objects.requireNonNull(tables.get(Rows.NODES, new RowKey.Aggregate(aggregate)));
         ClockRow clock = Objects.requireNonNull(tables.get(Rows.CLOCK, new RowKey.Aggregate(Aggregates.clock(world.log().partitionOf(aggregate)))));
         TierRow host = row.tiers().stream().filter(tier -> tier.tier() == Tier.HOST).findFirst().orElseThrow();
-        return stay.size() + lastUsed > clock.policy().hostLowMark() * host.capacityBlocks();
+        // Blocks leave until fewer than this are left.
+        return stay.size() + lastUsed >= clock.policy().hostLowMark() * host.capacityBlocks();
     }
 
     /** A request that was there before runs on every node, from whatever tier its blocks are in. */
