@@ -162,8 +162,8 @@ class LogOwnerTest {
                 TestLog.await("a decision", () -> decisions.of(TimeAdvanced.class).size() == 1);
             }
             TimeAdvanced last = decisions.of(TimeAdvanced.class).getLast();
-            long forged = log.append(log.topics.decisions(), new TimeAdvanced(
-                    new Envelope("clock/0", "controller/0", 0, 900, 7, 5_000, "clock/0@0", null, new AppliedInput(1, 1, 0, 77), null), 9_000_000, 900, null));
+            Envelope far = new Envelope("clock/0", "controller/0", 0, 900, 7, 5_000, "clock/0@0", null, new AppliedInput(1, 1, 0, 77), null);
+            long forged = log.append(log.topics.decisions(), new TimeAdvanced(far, 9_000_000, 900, null));
             log.append(Script.tick(0, 2, 6_000));
             try (ControllerApp app = ControllerApp.start(log.controller(directory).tickMs(60_000).build())) {
                 TestLog.await("the next tick", () -> decisions.of(TimeAdvanced.class).size() == 3);
