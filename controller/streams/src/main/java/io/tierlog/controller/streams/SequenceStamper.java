@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams;
 
+import io.tierlog.controller.core.table.BehindRows;
 import io.tierlog.controller.core.table.KeptRows;
 import io.tierlog.controller.core.table.OrderedBytes;
 import io.tierlog.events.Codec;
@@ -59,7 +60,7 @@ final class SequenceStamper {
         counts = new KeptRows<>(new Counts(rows), KEPT, _ -> 1);
     }
 
-    private record Counts(OrderedBytes rows) implements KeptRows.Store<Chain, RecordStamp> {
+    private record Counts(OrderedBytes rows) implements BehindRows.Store<Chain, RecordStamp> {
         @Override
         public @Nullable RecordStamp read(Chain chain) {
             byte[] row = rows.get(chain.key());

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core.table;
 
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Iterator;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -14,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class ChangedRange<K extends RowKey<K>, V> implements Scan<K, V> {
     private final Scan<K, V> stored;
-    private final List<Map.Entry<K, @Nullable V>> changed;
-    private int at;
+    private final Iterator<Map.Entry<K, @Nullable V>> changed;
+    private Map.@Nullable Entry<K, @Nullable V> next;
     private boolean storedIsRead;
     private @Nullable K storedKey;
     private @Nullable K key;
@@ -25,12 +24,12 @@ final class ChangedRange<K extends RowKey<K>, V> implements Scan<K, V> {
      * A walk.
      *
      * @param stored the store's rows of the range, which this closes
-     * @param changed the changed rows of the same range, null for removed ones; this sorts them
+     * @param changed the changed rows of the same range in order, null for removed ones
      */
-    ChangedRange(Scan<K, V> stored, List<Map.Entry<K, @Nullable V>> changed) {
+    ChangedRange(Scan<K, V> stored, Iterator<Map.Entry<K, @Nullable V>> changed) {
         this.stored = stored;
-        this.changed = new ArrayList<>(changed);
-        this.changed.sort((a, b) -> a.getKey().order(b.getKey()));
+        this.changed = changed;
+        this.next = changed.hasNext() ? changed.next() : null;
     }
 
     @Override
@@ -47,13 +46,13 @@ final class ChangedRange<K extends RowKey<K>, V> implements Scan<K, V> {
             storedKey = stored.next() ? stored.key() : null;
             storedIsRead = true;
         }
-        Map.Entry<K, @Nullable V> next = at < changed.size() ? changed.get(at) : null;
+        Map.Entry<K, @Nullable V> candidate = next;
         K mine = storedKey;
-        int order = next == null ? -1 : mine == null ? 1 : mine.order(next.getKey());
-        if (next != null && order >= 0) {
-            at++;
-            key = next.getKey();
-            value = next.getValue();
+        int order = candidate == null ? -1 : mine == null ? 1 : mine.order(candidate.getKey());
+        if (candidate != null && order >= 0) {
+            next = changed.hasNext() ? changed.next() : null;
+            key = candidate.getKey();
+            value = candidate.getValue();
             // The store's row of the same key is older.
             storedIsRead = order > 0;
         } else {

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param <K> their keys
  * @param <V> the rows
  */
-public final class KeptRows<K, V> {
+public final class KeptRows<K, V> implements BehindRows<K, V> {
     private final Store<K, V> store;
     private final ToIntFunction<? super V> weigher;
     private final long bound;
@@ -32,15 +32,6 @@ public final class KeptRows<K, V> {
 
     private long weight;
     private int unwritten;
-
-    /** Where the rows are kept for good. */
-    public interface Store<K, V> {
-        /** The row under {@code key}, or null. */
-        @Nullable V read(K key);
-
-        /** Sets the row under {@code key}; null removes it. */
-        void write(K key, @Nullable V row);
-    }
 
     /**
      * Rows over {@code store}.
@@ -93,7 +84,7 @@ public final class KeptRows<K, V> {
         }
     }
 
-    /** The row under {@code key}, or null. */
+    @Override
     public @Nullable V get(K key) {
         Slot<K, V> slot = slots.get(key);
         if (slot == null) {
@@ -106,11 +97,7 @@ public final class KeptRows<K, V> {
         return slot.row;
     }
 
-    /**
-     * Sets the row under {@code key}; null removes it.
-     *
-     * @param round a number that never falls, for {@link #writeUnchanged}
-     */
+    @Override
     public void put(K key, @Nullable V row, long round) {
         Slot<K, V> slot = slots.get(key);
         if (slot == null) {
@@ -134,12 +121,12 @@ public final class KeptRows<K, V> {
         slot.row = row;
     }
 
-    /** Rows that the store does not have as they are. */
+    @Override
     public int unwritten() {
         return unwritten;
     }
 
-    /** The rows among them whose key passes, in no particular order; null for a removed row. */
+    /** The rows that the store does not have as they are, whose key passes, in no particular order; null for a removed row. */
     public List<Map.Entry<K, @Nullable V>> changed(Predicate<? super K> keys) {
         List<Map.Entry<K, @Nullable V>> found = new ArrayList<>();
         for (Slot<K, V> slot = changed.after; slot != changed; slot = slot.after) {
@@ -151,7 +138,7 @@ public final class KeptRows<K, V> {
         return found;
     }
 
-    /** Writes rows that did not change since before {@code round}, at most {@code most} of them; returns how many. */
+    @Override
     public int writeUnchanged(long round, int most) {
         int written = 0;
         while (written < most && changed.after != changed && changed.after.round < round) {
@@ -162,6 +149,7 @@ public final class KeptRows<K, V> {
     }
 
     /** Writes all changed rows, and keeps them. */
+    @Override
     public void flush() {
         while (changed.after != changed) {
             write(changed.after);
@@ -169,6 +157,7 @@ public final class KeptRows<K, V> {
     }
 
     /** Drops the rows that were not used for longest until the bound is met; a changed one is written first. */
+    @Override
     public void trim() {
         if (weight <= bound) {
             return;

@@ -2,9 +2,10 @@
 package io.tierlog.controller.core.table;
 
 import io.tierlog.schemas.WireRecord;
+import java.util.Collections;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,19 +28,17 @@ public final class WriteBehindTables implements Tables {
     private static final int PART = 4;
 
     private final Tables beneath;
-    private final @Nullable KeptRows<?, ?>[] kept = new KeptRows<?, ?>[Rows.ALL.size() + 1];
+    private final List<BehindRows<?, ?>> rows;
     private long round;
 
     /** Tables over {@code beneath} with a bound for each table; 0 keeps nothing between inputs. */
     public WriteBehindTables(Tables beneath, int bound) {
         this.beneath = beneath;
-        for (Table<?, ?> table : Rows.ALL) {
-            kept[table.number()] = table.isKept() ? keep(table, bound) : null;
-        }
+        rows = Rows.ALL.stream().<BehindRows<?, ?>>map(table -> behind(table, bound)).toList();
     }
 
-    private <K extends RowKey<K>, V extends WireRecord> KeptRows<K, V> keep(Table<K, V> table, int bound) {
-        return new KeptRows<>(new KeptRows.Store<>() {
+    private <K extends RowKey<K>, V extends WireRecord> BehindRows<K, V> behind(Table<K, V> table, int bound) {
+        BehindRows.Store<K, V> store = new BehindRows.Store<>() {
             @Override
             public @Nullable V read(K key) {
                 return beneath.get(table, key);
@@ -53,71 +52,59 @@ public final class WriteBehindTables implements Tables {
                     beneath.put(table, key, row);
                 }
             }
-        }, bound, table::weight);
+        };
+        return table.isKept() ? new KeptRows<>(store, bound, table::weight) : new QueueRows<>(store, bound);
     }
 
     @Override
     public <K extends RowKey<K>, V extends WireRecord> @Nullable V get(Table<K, V> table, K key) {
-        KeptRows<K, V> rows = rows(table);
-        return rows == null ? beneath.get(table, key) : rows.get(key);
+        return rows(table).get(key);
     }
 
     @Override
     public <K extends RowKey<K>, V extends WireRecord> void put(Table<K, V> table, K key, V value) {
-        KeptRows<K, V> rows = rows(table);
-        if (rows == null) {
-            beneath.put(table, key, value);
-        } else {
-            rows.put(key, value, round);
-        }
+        rows(table).put(key, value, round);
     }
 
     @Override
     public <K extends RowKey<K>, V extends WireRecord> void delete(Table<K, V> table, K key) {
-        KeptRows<K, V> rows = rows(table);
-        if (rows == null) {
-            beneath.delete(table, key);
-        } else {
-            rows.put(key, null, round);
-        }
+        rows(table).put(key, null, round);
     }
 
     @Override
     public <K extends RowKey<K>, V extends WireRecord> Scan<K, V> range(Table<K, V> table, K fromInclusive, @Nullable K toExclusive) {
-        KeptRows<K, V> rows = rows(table);
+        Iterator<Map.Entry<K, @Nullable V>> changed = switch (rows(table)) {
+            case QueueRows<K, V> queue -> queue.changed(fromInclusive, toExclusive);
+            case KeptRows<K, V> kept when kept.unwritten() == 0 -> Collections.emptyIterator();
+            case KeptRows<K, V> kept -> changed(kept, fromInclusive, toExclusive);
+        };
         Scan<K, V> stored = beneath.range(table, fromInclusive, toExclusive);
-        if (rows == null || rows.unwritten() == 0) {
-            return stored;
-        }
-        List<Map.Entry<K, @Nullable V>> changed = rows.changed(key -> key.aggregate().equals(fromInclusive.aggregate())
-                && key.order(fromInclusive) >= 0 && (toExclusive == null || key.order(toExclusive) < 0));
-        return changed.isEmpty() ? stored : new ChangedRange<>(stored, changed);
+        return changed.hasNext() ? new ChangedRange<>(stored, changed) : stored;
+    }
+
+    private static <K extends RowKey<K>, V> Iterator<Map.Entry<K, @Nullable V>> changed(KeptRows<K, V> rows, K from, @Nullable K to) {
+        List<Map.Entry<K, @Nullable V>> changed = rows.changed(key -> key.aggregate().equals(from.aggregate())
+                && key.order(from) >= 0 && (to == null || key.order(to) < 0));
+        changed.sort((a, b) -> a.getKey().order(b.getKey()));
+        return changed.iterator();
     }
 
     @Override
     public void inputDone() {
-        each(KeptRows::trim);
+        rows.forEach(BehindRows::trim);
         beneath.inputDone();
     }
 
     /** Writes all that is kept back: the tables beneath are complete. */
     public void flush() {
-        beneath.together(() -> each(KeptRows::flush));
-    }
-
-    private void each(Consumer<KeptRows<?, ?>> action) {
-        for (KeptRows<?, ?> rows : kept) {
-            if (rows != null) {
-                action.accept(rows);
-            }
-        }
+        beneath.together(() -> rows.forEach(BehindRows::flush));
     }
 
     /** Rows that the tables beneath do not have as they are. */
     public int unwritten() {
         int sum = 0;
-        for (KeptRows<?, ?> rows : kept) {
-            sum += rows == null ? 0 : rows.unwritten();
+        for (BehindRows<?, ?> table : rows) {
+            sum += table.unwritten();
         }
         return sum;
     }
@@ -134,15 +121,15 @@ public final class WriteBehindTables implements Tables {
 
     private void writeUnchanged(int most) {
         int left = most;
-        for (KeptRows<?, ?> rows : kept) {
-            if (rows != null && left > 0) {
-                left -= rows.writeUnchanged(round - REST, left);
+        for (BehindRows<?, ?> table : rows) {
+            if (left > 0) {
+                left -= table.writeUnchanged(round - REST, left);
             }
         }
     }
 
-    @SuppressWarnings("unchecked") // the constructor puts the rows of each table under its number
-    private <K extends RowKey<K>, V extends WireRecord> @Nullable KeptRows<K, V> rows(Table<K, V> table) {
-        return (KeptRows<K, V>) kept[table.number()];
+    @SuppressWarnings("unchecked") // the constructor puts the rows of each table under its number, which counts from 1
+    private <K extends RowKey<K>, V extends WireRecord> BehindRows<K, V> rows(Table<K, V> table) {
+        return (BehindRows<K, V>) rows.get(table.number() - 1);
     }
 }

@@ -21,6 +21,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -52,10 +54,15 @@ class TablesContractTest {
     }
 
     private static List<String> ids(Tables t, RowKey.Text from, RowKey.@Nullable Text to) {
+        return found(t, Rows.REQUESTS, from, to, RequestRow::attempt);
+    }
+
+    private static <V extends WireRecord> List<String> found(
+            Tables t, Table<RowKey.Text, V> table, RowKey.Text from, RowKey.@Nullable Text to, Function<V, Object> shown) {
         List<String> ids = new ArrayList<>();
-        try (Scan<RowKey.Text, RequestRow> scan = t.range(Rows.REQUESTS, from, to)) {
+        try (Scan<RowKey.Text, V> scan = t.range(table, from, to)) {
             while (scan.next()) {
-                ids.add(scan.key().aggregate() + ":" + scan.key().id() + scan.value().attempt());
+                ids.add(scan.key().aggregate() + ":" + scan.key().id() + shown.apply(scan.value()));
             }
             assertFalse(scan.next());
         }
@@ -115,31 +122,45 @@ class TablesContractTest {
     @ParameterizedTest
     @MethodSource("tables")
     void rangesShowStoredAndChangedRowsInOrder(Supplier<Tables> make) {
+        checkRanges(make, Rows.REQUESTS, TablesContractTest::row, RequestRow::attempt);
+    }
+
+    /** The same of a queue, of which only changed rows are kept. */
+    @ParameterizedTest
+    @MethodSource("tables")
+    void rangesOfQueuesShowStoredAndChangedRowsInOrder(Supplier<Tables> make) {
+        checkRanges(make, Rows.MEMBERS, _ -> Rows.ENTRY, EntryRow::present);
+    }
+
+    private static <V extends WireRecord> void checkRanges(
+            Supplier<Tables> make, Table<RowKey.Text, V> table, IntFunction<V> rows, Function<V, Object> shown) {
         for (int seed = 0; seed < 20; seed++) {
             Random random = new Random(seed);
             Tables t = make.get();
-            TreeMap<String, Integer> expected = new TreeMap<>();
+            TreeMap<String, Object> expected = new TreeMap<>();
             for (int step = 1; step < 300; step++) {
                 String aggregate = "node/" + random.nextInt(2);
                 String id = String.valueOf((char) ('a' + random.nextInt(12)));
                 switch (random.nextInt(6)) {
                     case 0, 1 -> {
-                        t.put(Rows.REQUESTS, key(aggregate, id), row(step));
-                        expected.put(aggregate + ":" + id, step);
+                        t.put(table, key(aggregate, id), rows.apply(step));
+                        expected.put(aggregate + ":" + id, shown.apply(rows.apply(step)));
                     }
                     case 2 -> {
-                        t.delete(Rows.REQUESTS, key(aggregate, id));
+                        t.delete(table, key(aggregate, id));
                         expected.remove(aggregate + ":" + id);
+                        assertNull(t.get(table, key(aggregate, id)));
                     }
                     case 3 -> t.inputDone();
                     case 4 -> writeSome(t, random);
                     default -> {
                         String to = random.nextBoolean() ? null : String.valueOf((char) ('a' + random.nextInt(12)));
-                        String end = aggregate + ":" + (to == null ? "zz" : to);
-                        List<String> found = new ArrayList<>();
-                        expected.subMap(aggregate + ":" + id, end.compareTo(aggregate + ":" + id) < 0 ? aggregate + ":" + id : end)
-                                .forEach((key, attempt) -> found.add(key + attempt));
-                        assertEquals(found, ids(t, key(aggregate, id), to == null ? null : key(aggregate, to)), "seed " + seed + ", step " + step);
+                        String last = aggregate + ":" + (to == null ? "zz" : to);
+                        List<String> rest = new ArrayList<>();
+                        expected.subMap(aggregate + ":" + id, last.compareTo(aggregate + ":" + id) < 0 ? aggregate + ":" + id : last)
+                                .forEach((key, row) -> rest.add(key + row));
+                        RowKey.Text end = to == null ? null : key(aggregate, to);
+                        assertEquals(rest, found(t, table, key(aggregate, id), end, shown), "seed " + seed + ", step " + step);
                     }
                 }
             }
@@ -327,6 +348,27 @@ class TablesContractTest {
         t.put(Rows.REQUESTS, key("node/a", "busy"), row(9));
         t.writeBehind(2);
         assertEquals(List.of(6, 1), List.of(store.puts, t.unwritten()));
+    }
+
+    /** Changed rows of a queue are written behind like others, and not kept after that; those above the bound go with their input. */
+    @Test
+    void queuesAreWrittenBehind() {
+        HeapBytes store = new HeapBytes();
+        WriteBehindTables t = new WriteBehindTables(new BytesTables(store), 3);
+        for (int i = 0; i < 5; i++) {
+            t.put(Rows.MEMBERS, key("node/a", "m" + i), Rows.ENTRY);
+        }
+        t.delete(Rows.MEMBERS, key("node/a", "m0"));
+        assertEquals(List.of(0, 5), List.of(store.puts, t.unwritten()));
+        t.inputDone();
+        assertEquals(List.of(2, 0, 3), List.of(store.puts, store.deletes, t.unwritten()), "m1 and m2 did not change for longest");
+        for (int call = 1; call <= 6; call++) {
+            assertEquals(List.of(2, 0), List.of(store.puts, store.deletes), "call " + call);
+            t.writeBehind(10);
+        }
+        assertEquals(List.of(4, 1, 0), List.of(store.puts, store.deletes, t.unwritten()));
+        assertEquals(Rows.ENTRY, t.get(Rows.MEMBERS, key("node/a", "m4")));
+        assertEquals(1, store.gets);
     }
 
     /** A row that cannot be read is not kept as missing. */
