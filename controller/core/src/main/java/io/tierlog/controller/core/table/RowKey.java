@@ -75,6 +75,11 @@ public sealed interface RowKey<K> {
 
     /** Key of sealed blocks: the n-th report of an attempt. */
     record Sealed(String aggregate, String request, int attempt, int ordinal) implements RowKey<Sealed> {
+        /** Before all others of an aggregate. */
+        static Sealed first(String aggregate) {
+            return new Sealed(aggregate, "", Integer.MIN_VALUE, Integer.MIN_VALUE);
+        }
+
         static Sealed read(String aggregate, KeyReader in) {
             return new Sealed(aggregate, in.text(), in.int32(), in.int32());
         }

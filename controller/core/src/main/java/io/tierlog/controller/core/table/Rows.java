@@ -43,7 +43,8 @@ public final class Rows {
     public static final Table<RowKey.Text, RequestRow> REQUESTS = new Table<>(7, Rows::one, "requests", RowKey.Text::read, RequestRow.TYPE);
 
     /** Sealed blocks that wait for the end of their request. */
-    public static final Table<RowKey.Sealed, SealedRow> SEALED = new Table<>(8, null, "sealed", RowKey.Sealed::read, SealedRow.TYPE);
+    public static final Table<RowKey.Sealed, SealedRow> SEALED = Table.shortQueue(
+            8, row -> 1 + row.blocks().size(), RowKey.Sealed::first, "sealed", RowKey.Sealed::read, SealedRow.TYPE);
 
     /** Operations, the ended ones for a while. */
     public static final Table<RowKey.Text, OperationRow> OPERATIONS =

@@ -14,4 +14,29 @@ public interface Scan<K, V> extends AutoCloseable {
 
     @Override
     void close();
+
+    /** A walk over no rows. */
+    static <K, V> Scan<K, V> none() {
+        return new Scan<>() {
+            @Override
+            public boolean next() {
+                return false;
+            }
+
+            @Override
+            public K key() {
+                throw new IllegalStateException("no row");
+            }
+
+            @Override
+            public V value() {
+                throw new IllegalStateException("no row");
+            }
+
+            @Override
+            public void close() {
+                // Nothing is open.
+            }
+        };
+    }
 }

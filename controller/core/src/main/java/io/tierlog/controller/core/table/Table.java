@@ -4,6 +4,7 @@ package io.tierlog.controller.core.table;
 import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.WireType;
 import java.nio.ByteBuffer;
+import java.util.function.Function;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +23,7 @@ public final class Table<K extends RowKey<K>, V extends WireRecord> {
     private final int number;
     private final String name;
     private final @Nullable ToIntFunction<? super V> weigher;
+    private final @Nullable Function<String, K> first;
     private final KeyDecoder<K> keys;
     private final WireType<V> rows;
 
@@ -37,8 +39,25 @@ public final class Table<K extends RowKey<K>, V extends WireRecord> {
      * @param weigher weight of a row among kept ones; null for a table that is a queue, whose rows are not worth keeping
      */
     Table(int number, @Nullable ToIntFunction<? super V> weigher, String name, KeyDecoder<K> keys, WireType<V> rows) {
+        this(number, weigher, null, name, keys, rows);
+    }
+
+    /**
+     * A table that is a short queue: all rows of an aggregate are worth keeping, for as long as they fit.
+     *
+     * @param first the key before all others of an aggregate
+     */
+    static <K extends RowKey<K>, V extends WireRecord> Table<K, V> shortQueue(
+            int number, ToIntFunction<? super V> weigher, Function<String, K> first, String name, KeyDecoder<K> keys, WireType<V> rows) {
+        return new Table<>(number, weigher, first, name, keys, rows);
+    }
+
+    private Table(
+            int number, @Nullable ToIntFunction<? super V> weigher, @Nullable Function<String, K> first, String name, KeyDecoder<K> keys,
+            WireType<V> rows) {
         this.number = number;
         this.weigher = weigher;
+        this.first = first;
         this.name = name;
         this.keys = keys;
         this.rows = rows;
@@ -51,7 +70,12 @@ public final class Table<K extends RowKey<K>, V extends WireRecord> {
 
     /** Whether inputs often use the same row again, so that it is worth keeping decoded. */
     boolean isKept() {
-        return weigher != null;
+        return weigher != null && first == null;
+    }
+
+    /** The key before all others of an aggregate, when this is a short queue; null otherwise. */
+    @Nullable K first(String aggregate) {
+        return first == null ? null : first.apply(aggregate);
     }
 
     /** Weight of a kept row, at least 1: it grows with the blocks that the row lists. */

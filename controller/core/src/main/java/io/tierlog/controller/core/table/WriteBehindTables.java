@@ -53,7 +53,7 @@ public final class WriteBehindTables implements Tables {
                 }
             }
         };
-        return table.isKept() ? new KeptRows<>(store, bound, table::weight) : new QueueRows<>(store, bound);
+        return table.isKept() ? new KeptRows<>(store, bound, table::weight) : new QueueRows<>(store, bound, table::weight);
     }
 
     @Override
@@ -73,13 +73,20 @@ public final class WriteBehindTables implements Tables {
 
     @Override
     public <K extends RowKey<K>, V extends WireRecord> Scan<K, V> range(Table<K, V> table, K fromInclusive, @Nullable K toExclusive) {
-        Iterator<Map.Entry<K, @Nullable V>> changed = switch (rows(table)) {
-            case QueueRows<K, V> queue -> queue.changed(fromInclusive, toExclusive);
-            case KeptRows<K, V> kept when kept.unwritten() == 0 -> Collections.emptyIterator();
-            case KeptRows<K, V> kept -> changed(kept, fromInclusive, toExclusive);
+        return switch (rows(table)) {
+            case QueueRows<K, V> queue -> {
+                K first = table.first(fromInclusive.aggregate());
+                boolean all = first != null && queue.hasAll(first.aggregate(), () -> beneath.range(table, first, null));
+                yield over(all ? Scan.none() : beneath.range(table, fromInclusive, toExclusive), queue.range(fromInclusive, toExclusive));
+            }
+            case KeptRows<K, V> kept -> over(
+                    beneath.range(table, fromInclusive, toExclusive),
+                    kept.unwritten() == 0 ? Collections.emptyIterator() : changed(kept, fromInclusive, toExclusive));
         };
-        Scan<K, V> stored = beneath.range(table, fromInclusive, toExclusive);
-        return changed.hasNext() ? new ChangedRange<>(stored, changed) : stored;
+    }
+
+    private static <K extends RowKey<K>, V> Scan<K, V> over(Scan<K, V> stored, Iterator<Map.Entry<K, @Nullable V>> rows) {
+        return rows.hasNext() ? new ChangedRange<>(stored, rows) : stored;
     }
 
     private static <K extends RowKey<K>, V> Iterator<Map.Entry<K, @Nullable V>> changed(KeptRows<K, V> rows, K from, @Nullable K to) {

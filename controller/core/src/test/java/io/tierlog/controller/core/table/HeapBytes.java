@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 public final class HeapBytes implements OrderedBytes {
     final TreeMap<Bytes, byte[]> entries = new TreeMap<>();
     int gets;
+    int ranges;
     public int puts;
     public int deletes;
 
@@ -36,6 +37,7 @@ public final class HeapBytes implements OrderedBytes {
 
     @Override
     public Cursor range(byte[] fromInclusive, byte[] toExclusive) {
+        ranges++;
         Bytes from = Bytes.copyOf(fromInclusive);
         Bytes to = Bytes.copyOf(toExclusive);
         Map<Bytes, byte[]> part = from.compareTo(to) >= 0 ? Map.of() : entries.subMap(from, to);

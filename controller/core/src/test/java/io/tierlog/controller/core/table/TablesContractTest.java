@@ -11,12 +11,14 @@ import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationState;
+import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.state.EntryRow;
 import io.tierlog.schemas.state.NamespaceRow;
 import io.tierlog.schemas.state.OperationRow;
 import io.tierlog.schemas.state.RequestRow;
+import io.tierlog.schemas.state.SealedRow;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -31,6 +33,7 @@ import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What both implementations of the tables promise. */
 class TablesContractTest {
@@ -369,6 +372,87 @@ class TablesContractTest {
         assertEquals(List.of(4, 1, 0), List.of(store.puts, store.deletes, t.unwritten()));
         assertEquals(Rows.ENTRY, t.get(Rows.MEMBERS, key("node/a", "m4")));
         assertEquals(1, store.gets);
+    }
+
+    private static RowKey.Sealed sealed(String aggregate, int request, int ordinal) {
+        return new RowKey.Sealed(aggregate, "r" + request, 1, ordinal);
+    }
+
+    private static SealedRow sealedRow(int step, int blocks) {
+        return new SealedRow("n" + step, Bytes.EMPTY, IntStream.range(0, blocks)
+                .mapToObj(i -> new PagedBlock(new Block(i, Namespaces.digest("b" + i), Bytes.EMPTY), i, 1, 0)).toList());
+    }
+
+    /** A short queue that fits, one that does not, and one that grows out of the bound: what is found and what is stored is the same. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 5, 20, 1_000})
+    void shortQueuesAreWhatTheStoreWouldBe(int bound) {
+        for (int seed = 0; seed < 40; seed++) {
+            Random random = new Random(seed);
+            HeapBytes store = new HeapBytes();
+            HeapTables expected = new HeapTables();
+            WriteBehindTables t = new WriteBehindTables(new BytesTables(store), bound);
+            for (int step = 1; step < 300; step++) {
+                RowKey.Sealed key = sealed("node/" + random.nextInt(2), random.nextInt(3), random.nextInt(3));
+                switch (random.nextInt(9)) {
+                    case 0, 1 -> {
+                        SealedRow row = sealedRow(step, random.nextInt(4));
+                        t.put(Rows.SEALED, key, row);
+                        expected.put(Rows.SEALED, key, row);
+                    }
+                    case 2, 3 -> {
+                        t.delete(Rows.SEALED, key);
+                        expected.delete(Rows.SEALED, key);
+                    }
+                    case 4 -> t.inputDone();
+                    case 5 -> writeSome(t, random);
+                    case 6 -> assertEquals(expected.get(Rows.SEALED, key), t.get(Rows.SEALED, key), "seed " + seed + ", step " + step);
+                    case 7 -> {
+                        if (random.nextInt(10) == 0) {
+                            // The task begins again after a commit.
+                            t.flush();
+                            t = new WriteBehindTables(new BytesTables(store), bound);
+                        }
+                    }
+                    default -> assertEquals(sealedFrom(expected, key), sealedFrom(t, key), "seed " + seed + ", step " + step);
+                }
+            }
+            t.flush();
+            assertEquals(HeapBytes.dump(expected), store.dump(), "seed " + seed);
+        }
+    }
+
+    private static List<Object> sealedFrom(Tables t, RowKey.Sealed from) {
+        List<Object> found = new ArrayList<>();
+        RowKey.Sealed to = from.ordinal() == 0 ? null : new RowKey.Sealed(from.aggregate(), from.request(), 2, 0);
+        try (Scan<RowKey.Sealed, SealedRow> scan = t.range(Rows.SEALED, from, to)) {
+            while (scan.next()) {
+                found.add(scan.key());
+                found.add(scan.value());
+            }
+        }
+        return found;
+    }
+
+    /** Once all rows of an aggregate were read, ranges read nothing, and what comes and goes between two writes is not written. */
+    @Test
+    void aShortQueueThatComesAndGoesIsNotWritten() {
+        HeapBytes store = new HeapBytes();
+        WriteBehindTables t = new WriteBehindTables(new BytesTables(store), 100);
+        t.put(Rows.SEALED, sealed("node/a", 1, 0), sealedRow(1, 2));
+        assertEquals(2, sealedFrom(t, sealed("node/a", 1, 0)).size());
+        t.delete(Rows.SEALED, sealed("node/a", 1, 0));
+        t.put(Rows.SEALED, sealed("node/a", 2, 0), sealedRow(2, 2));
+        t.delete(Rows.SEALED, sealed("node/a", 2, 0));
+        t.flush();
+        assertEquals(List.of(0, 0, 1), List.of(store.puts, store.deletes, store.ranges));
+
+        t.put(Rows.SEALED, sealed("node/a", 3, 0), sealedRow(3, 2));
+        t.flush();
+        assertEquals(2, sealedFrom(t, sealed("node/a", 3, 0)).size());
+        t.delete(Rows.SEALED, sealed("node/a", 3, 0));
+        t.flush();
+        assertEquals(List.of(1, 1, 1), List.of(store.puts, store.deletes, store.ranges));
     }
 
     /** A row that cannot be read is not kept as missing. */
