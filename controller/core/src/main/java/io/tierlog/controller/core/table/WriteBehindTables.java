@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The tables beneath are complete only after {@link #flush}, which the shell calls before it commits; {@link #writeBehind}, called every few
  * milliseconds, writes the rows that rest, so that a commit has little left to write. A range over a table shows its changed rows among the stored
- * ones. Tables that are queues pass through. After an aborted transaction these tables must be dropped: they hold what was never committed.
+ * ones. Of queues only changed rows are kept, or whole short ones. After an aborted transaction these tables must be dropped: they hold what was
+ * never committed.
  *
  * <p>Confined to one thread. Trade-off: heap, at most {@value #KEPT} rows or blocks in rows for each table, and what one input brings on top.
  */

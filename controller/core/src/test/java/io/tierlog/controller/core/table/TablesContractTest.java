@@ -455,6 +455,26 @@ class TablesContractTest {
         assertEquals(List.of(1, 1, 1), List.of(store.puts, store.deletes, store.ranges));
     }
 
+    /** A short queue that grows out of the bound is dropped, once it is written, and read from the store from then on. */
+    @Test
+    void aShortQueueThatDoesNotFitIsReadFromTheStore() {
+        HeapBytes store = new HeapBytes();
+        WriteBehindTables t = new WriteBehindTables(new BytesTables(store), 6);
+        t.put(Rows.SEALED, sealed("node/a", 1, 0), sealedRow(1, 2));
+        assertEquals(2, sealedFrom(t, sealed("node/a", 1, 0)).size());
+        t.flush();
+        assertEquals(sealedRow(1, 2), t.get(Rows.SEALED, sealed("node/a", 1, 0)));
+        assertEquals(List.of(1, 0, 1), List.of(store.puts, store.gets, store.ranges));
+        // 1 + 2 blocks and 1 + 4 blocks: 8 of 6.
+        t.put(Rows.SEALED, sealed("node/a", 2, 0), sealedRow(2, 4));
+        t.inputDone();
+
+        assertEquals(sealedRow(1, 2), t.get(Rows.SEALED, sealed("node/a", 1, 0)));
+        assertEquals(4, sealedFrom(t, sealed("node/a", 1, 0)).size());
+        assertEquals(2, sealedFrom(t, sealed("node/a", 2, 0)).size());
+        assertEquals(List.of(2, 1, 3), List.of(store.puts, store.gets, store.ranges));
+    }
+
     /** A row that cannot be read is not kept as missing. */
     @Test
     void anUnreadableRowStaysUnreadable() {
