@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.events;
 
+import java.security.cert.CertificateExpiredException;
 import java.util.List;
+import javax.net.ssl.SSLException;
+import org.apache.kafka.common.config.ConfigException;
+import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.errors.AuthorizationException;
+import org.apache.kafka.common.errors.SslAuthenticationException;
 
 /**
  * The log is not there, or not as it must be: nothing can start. The message says what to do; trying again without doing it does not help,
@@ -15,6 +20,23 @@ public abstract sealed class LogSetupException extends RuntimeException {
         super(message);
     }
 
+    /**
+     * What a client of Kafka failed with when it asked for {@code what}, in words that say what to do.
+     *
+     * @param cause as Kafka's future or call threw it, without the wrapper of the future
+     */
+    public static LogSetupException of(KafkaAccess access, String what, Throwable cause) {
+        for (Throwable each = cause; each != null; each = each.getCause()) {
+            if (each instanceof AuthenticationException) {
+                return new NotAuthenticated(access, each);
+            }
+            if (each instanceof AuthorizationException) {
+                return new Refused(what, each);
+            }
+        }
+        return new Refused(what, cause);
+    }
+
     /** No broker answered in time. */
     public static final class BrokerUnreachable extends LogSetupException {
         private static final long serialVersionUID = 1L;
@@ -22,8 +44,77 @@ public abstract sealed class LogSetupException extends RuntimeException {
         BrokerUnreachable(KafkaAccess access, Throwable cause) {
             super("no Kafka broker answered at " + access.bootstrapServers() + " within " + access.timeout().toMillis() + " ms"
                     + (cause.getMessage() == null ? "" : ": " + cause.getMessage())
-                    + "; check --bootstrap-servers, or start one with 'tierlog broker'");
+                    + "; check --bootstrap-servers, or start one with 'tierlog broker'"
+                    + (access.properties().containsKey("security.protocol") ? ""
+                            : "; if the brokers want TLS or a password, set security.protocol in the file of --client-config"));
             initCause(cause);
+        }
+    }
+
+    /** The client properties cannot be used; no broker was asked. */
+    public static final class BadClientConfig extends LogSetupException {
+        private static final long serialVersionUID = 1L;
+
+        BadClientConfig(Throwable cause) {
+            super("the Kafka client properties cannot be used: " + innermost(cause) + "; correct the file of --client-config");
+            initCause(cause);
+        }
+    }
+
+    /** Brokers and this process do not accept each other: a certificate, a user or a password. */
+    public static final class NotAuthenticated extends LogSetupException {
+        private static final long serialVersionUID = 1L;
+
+        NotAuthenticated(KafkaAccess access, Throwable cause) {
+            super(cause instanceof SslAuthenticationException ? tls(access, cause) : "the brokers at " + access.bootstrapServers()
+                    + " refuse the user or the password: " + cause.getMessage()
+                    + "; check sasl.mechanism and sasl.jaas.config in the file of --client-config");
+            initCause(cause);
+        }
+
+        /** The reason is in the causes, as text of the JDK's TLS; only expiry has a type of its own. */
+        private static String tls(KafkaAccess access, Throwable failure) {
+            String servers = access.bootstrapServers();
+            String reason = innermost(failure);
+            for (Throwable each = failure; each != null; each = each.getCause()) {
+                String text = String.valueOf(each.getMessage());
+                if (each instanceof CertificateExpiredException) {
+                    return "the certificate of the brokers at " + servers + " has expired (" + text + "); give the brokers a new one";
+                }
+                if (text.contains("No subject alternative") || text.contains("No name matching")) {
+                    return "the certificate of the brokers at " + servers + " is for another host name (" + text + "); use a name of the certificate"
+                            + " in --bootstrap-servers and advertised.listeners, or give the brokers a certificate for this name";
+                }
+                if (text.contains("unable to find valid certification path") || text.contains("Path does not chain with any of the trust anchors")) {
+                    return "the certificate of the brokers at " + servers + " is not signed by an authority that this process trusts; name their"
+                            + " authority with ssl.truststore.location in the file of --client-config";
+                }
+                if (text.contains("fatal alert")) {
+                    return "the brokers at " + servers + " refuse the certificate of this process (" + text + "); give one that is signed by an"
+                            + " authority that the brokers trust and has not expired, with ssl.keystore.location in the file of --client-config";
+                }
+                if (text.contains("recognized SSL message")) {
+                    return "the brokers at " + servers + " do not speak TLS at this port; use their TLS port, or correct security.protocol in the"
+                            + " file of --client-config";
+                }
+            }
+            return "no TLS connection with the brokers at " + servers + ": " + reason + "; check the ssl.* lines of the file of --client-config";
+        }
+    }
+
+    /** The principal of this process may not do all that its part does. */
+    public static final class AclsMissing extends LogSetupException {
+        private static final long serialVersionUID = 1L;
+
+        /**
+         * With the commands that make them.
+         *
+         * @param missing as "WRITE on topic NAME"
+         * @param roles of the part, as {@code tierlog acls apply --principal} names them
+         */
+        public AclsMissing(List<String> missing, List<String> roles) {
+            super("the Kafka principal of this process lacks " + String.join(", ", missing) + "; make these ACLs as an administrator: tierlog acls apply"
+                    + String.join("", roles.stream().map(role -> " --principal " + role + "=User:NAME").toList()));
         }
     }
 
@@ -75,5 +166,13 @@ public abstract sealed class LogSetupException extends RuntimeException {
             super("the cluster runs transaction.version " + found + ", Tierlog needs " + needed
                     + "; upgrade it: kafka-features.sh --bootstrap-server HOST:PORT upgrade --feature transaction.version=" + needed);
         }
+    }
+
+    private static String innermost(Throwable failure) {
+        Throwable cause = failure;
+        while (cause.getCause() != null && !(cause instanceof ConfigException) && !(cause instanceof SSLException)) {
+            cause = cause.getCause();
+        }
+        return Causes.of(cause);
     }
 }

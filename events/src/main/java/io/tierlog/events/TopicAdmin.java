@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.events;
 
+import io.tierlog.events.LogSetupException.BadClientConfig;
 import io.tierlog.events.LogSetupException.BrokerUnreachable;
 import io.tierlog.events.LogSetupException.PartitionsDiffer;
-import io.tierlog.events.LogSetupException.Refused;
 import io.tierlog.events.LogSetupException.TopicsMissing;
 import io.tierlog.events.LogSetupException.TransactionsTooOld;
 import java.time.Duration;
@@ -13,19 +13,24 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.DescribeTopicsOptions;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.Node;
+import org.apache.kafka.common.acl.AclOperation;
+import org.apache.kafka.common.errors.ClusterAuthorizationException;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.RetriableException;
+import org.apache.kafka.common.errors.TopicAuthorizationException;
 import org.apache.kafka.common.errors.TopicExistsException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.apache.kafka.common.errors.UnsupportedVersionException;
@@ -55,7 +60,9 @@ public final class TopicAdmin implements AutoCloseable {
         try {
             admin = Admin.create(access.client(Map.of("default.api.timeout.ms", timeoutMs, "request.timeout.ms", timeoutMs)));
         } catch (KafkaException e) {
-            throw new BrokerUnreachable(access, e.getCause() == null ? e : e.getCause());
+            Throwable cause = e.getCause() == null ? e : e.getCause();
+            // Names that cannot be resolved are a ConfigException of this one option.
+            throw String.valueOf(cause.getMessage()).contains("bootstrap") ? new BrokerUnreachable(access, cause) : new BadClientConfig(e);
         }
         try {
             get("the connection", admin.describeCluster().nodes());
@@ -133,13 +140,45 @@ public final class TopicAdmin implements AutoCloseable {
     }
 
     /**
+     * What the principal of this process may do with each topic of the log that exists; a topic that it may not describe has an empty set. Without an
+     * authorizer it may do everything.
+     */
+    public Map<String, Set<AclOperation>> allowed(Topics topics) {
+        List<String> names = topics.specs().stream().map(Topics.Spec::name).toList();
+        Map<String, Set<AclOperation>> allowed = new TreeMap<>();
+        DescribeTopicsOptions withOperations = new DescribeTopicsOptions().includeAuthorizedOperations(true);
+        admin.describeTopics(names, withOperations).topicNameValues().forEach((name, future) -> {
+            try {
+                TopicDescription description = future.get(access.timeout().toMillis(), TimeUnit.MILLISECONDS);
+                Set<AclOperation> operations = description.authorizedOperations();
+                if (operations != null) {
+                    allowed.put(name, operations);
+                }
+            } catch (ExecutionException e) {
+                if (e.getCause() instanceof TopicAuthorizationException) {
+                    allowed.put(name, Set.of());
+                } else if (!(e.getCause() instanceof UnknownTopicOrPartitionException)) {
+                    throw failed("the description of " + name, e);
+                }
+            } catch (InterruptedException | TimeoutException e) {
+                throw failed("the description of " + name, e);
+            }
+        });
+        return allowed;
+    }
+
+    /**
      * The space of a log directory of a broker.
      *
      * @param where the directory and its broker, for people
      */
     public record Space(String where, long freeBytes, long totalBytes) {}
 
-    /** The log directory of all brokers that has the least free space; empty when the cluster does not say. */
+    /**
+     * The log directory of all brokers that has the least free space; empty when the cluster does not say.
+     *
+     * @throws LogSetupException when the principal lacks DESCRIBE on the cluster
+     */
     public Optional<Space> leastFreeSpace() {
         try {
             List<Integer> brokers = get("the brokers", admin.describeCluster().nodes()).stream().map(Node::id).toList();
@@ -153,7 +192,10 @@ public final class TopicAdmin implements AutoCloseable {
                     }));
             return all.stream().min(Comparator.comparingLong(Space::freeBytes));
         } catch (LogSetupException e) {
-            return Optional.empty(); // not allowed to know, or an older broker; one that does not answer is found by others
+            if (e.getCause() instanceof ClusterAuthorizationException) {
+                throw e;
+            }
+            return Optional.empty(); // an older broker; one that does not answer is found by others
         }
     }
 
@@ -249,6 +291,6 @@ public final class TopicAdmin implements AutoCloseable {
         if (cause instanceof UnsupportedVersionException) {
             return new TransactionsTooOld(0, NEEDED_TRANSACTIONS);
         }
-        return new Refused(what, cause);
+        return LogSetupException.of(access, what, cause);
     }
 }

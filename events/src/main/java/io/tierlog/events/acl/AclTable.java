@@ -10,14 +10,22 @@ import static org.apache.kafka.common.acl.AclOperation.WRITE;
 import static org.apache.kafka.common.resource.PatternType.LITERAL;
 import static org.apache.kafka.common.resource.PatternType.PREFIXED;
 
+import io.tierlog.events.LogSetupException.AclsMissing;
+import io.tierlog.events.TopicAdmin;
 import io.tierlog.events.Topics;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
 import org.apache.kafka.common.acl.AccessControlEntry;
 import org.apache.kafka.common.acl.AclBinding;
 import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.acl.AclPermissionType;
 import org.apache.kafka.common.resource.PatternType;
+import org.apache.kafka.common.resource.Resource;
 import org.apache.kafka.common.resource.ResourcePattern;
 import org.apache.kafka.common.resource.ResourceType;
 
@@ -82,6 +90,8 @@ public record AclTable(Topics topics, String applicationId) {
         rows.topic(topics.placements(), WRITE);
         rows.topic(topics.deadLetters(), WRITE);
         streams(rows, applicationId);
+        // The free space of the brokers' disks, for /health and a metric.
+        rows.add(ResourceType.CLUSTER, LITERAL, Resource.CLUSTER_NAME, DESCRIBE);
     }
 
     /** The group, the changelogs and the transactions of a Streams application. */
@@ -89,6 +99,29 @@ public record AclTable(Topics topics, String applicationId) {
         rows.add(ResourceType.TOPIC, PREFIXED, application + "-", CREATE, READ, WRITE, DESCRIBE, DESCRIBE_CONFIGS);
         rows.add(ResourceType.GROUP, PREFIXED, application, READ, DESCRIBE);
         rows.add(ResourceType.TRANSACTIONAL_ID, PREFIXED, application + "-", WRITE, DESCRIBE);
+    }
+
+    /**
+     * Checks before a part runs that its principal may do all that its roles need with the topics of the log. Groups, changelogs and transactions are
+     * not checked: they do not exist yet.
+     *
+     * @throws AclsMissing that names each missing ACL
+     */
+    public static void require(TopicAdmin admin, Topics topics, AccessRole... roles) {
+        Map<String, Set<AclOperation>> allowed = admin.allowed(topics);
+        Set<String> missing = new LinkedHashSet<>();
+        AclTable table = new AclTable(topics, topics.prefix());
+        for (AccessRole role : roles) {
+            for (AclBinding acl : table.of(role, "User:this")) {
+                Set<AclOperation> operations = allowed.get(acl.pattern().name());
+                if (acl.pattern().resourceType() == ResourceType.TOPIC && operations != null && !operations.contains(acl.entry().operation())) {
+                    missing.add(acl.entry().operation() + " on topic " + acl.pattern().name());
+                }
+            }
+        }
+        if (!missing.isEmpty()) {
+            throw new AclsMissing(List.copyOf(missing), Arrays.stream(roles).map(role -> role.name().toLowerCase(Locale.ROOT)).toList());
+        }
     }
 
     /** The ACLs of one principal. */

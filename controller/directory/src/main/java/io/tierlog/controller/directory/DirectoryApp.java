@@ -24,6 +24,8 @@ import io.tierlog.controller.http.Tokens;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.TopicAdmin;
+import io.tierlog.events.acl.AccessRole;
+import io.tierlog.events.acl.AclTable;
 import io.tierlog.events.registry.RegistryClient;
 import io.tierlog.events.registry.RegistryUnavailableException;
 import io.tierlog.events.registry.SchemaIds;
@@ -102,6 +104,7 @@ public final class DirectoryApp implements AutoCloseable {
 
     private static int partitions(DirectoryConfig config) {
         try (TopicAdmin admin = new TopicAdmin(config.kafka())) {
+            AclTable.require(admin, config.topics(), AccessRole.DIRECTORY);
             return admin.check(config.topics());
         }
     }

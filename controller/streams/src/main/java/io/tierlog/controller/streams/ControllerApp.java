@@ -12,6 +12,8 @@ import io.tierlog.events.Codec;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.TopicAdmin;
 import io.tierlog.events.Topics;
+import io.tierlog.events.acl.AccessRole;
+import io.tierlog.events.acl.AclTable;
 import io.tierlog.events.registry.RegistryClient;
 import io.tierlog.events.registry.RegistryConfig;
 import io.tierlog.events.registry.RegistryException;
@@ -144,6 +146,7 @@ public final class ControllerApp implements AutoCloseable {
         });
         int partitions;
         try (TopicAdmin admin = new TopicAdmin(config.kafka())) {
+            AclTable.require(admin, config.topics(), AccessRole.CONTROLLER);
             partitions = admin.check(config.topics());
         }
         Codec codec = codec();

@@ -3,6 +3,7 @@ package io.tierlog.controller.streams;
 
 import io.prometheus.metrics.core.metrics.Gauge;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import io.tierlog.events.LogSetupException;
 import io.tierlog.events.TopicAdmin;
 import java.io.IOException;
 import java.nio.file.FileStore;
@@ -11,7 +12,6 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,6 +31,7 @@ final class FreeSpace {
     private final Health health;
     private final Gauge free;
     private final Map<String, String> low = new LinkedHashMap<>();
+    private boolean refused;
 
     FreeSpace(Path stateDir, PrometheusRegistry registry, Health health) {
         this.stateDir = stateDir;
@@ -50,8 +51,14 @@ final class FreeSpace {
         } catch (IOException e) {
             LOG.debug("the free space of {} is not known: {}", stateDir, e.getMessage());
         }
-        Optional<TopicAdmin.Space> log = admin.leastFreeSpace();
-        log.ifPresent(least -> seen("log", least.where(), least.freeBytes(), least.totalBytes()));
+        try {
+            admin.leastFreeSpace().ifPresent(least -> seen("log", least.where(), least.freeBytes(), least.totalBytes()));
+        } catch (LogSetupException e) {
+            if (!refused) {
+                refused = true;
+                LOG.warn("the free space of the brokers is not watched: {} (DESCRIBE on the cluster)", e.getMessage());
+            }
+        }
     }
 
     void seen(String directory, String where, long freeBytes, long totalBytes) {

@@ -43,6 +43,8 @@ import io.tierlog.agent.disk.DiskWorkers;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.TopicAdmin;
+import io.tierlog.events.acl.AccessRole;
+import io.tierlog.events.acl.AclTable;
 import io.tierlog.events.registry.RegistryClient;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.Tier;
@@ -404,6 +406,7 @@ public final class AgentApp implements AutoCloseable {
         AgentConfig.Log settings = config.log();
         int partitions;
         try (TopicAdmin admin = new TopicAdmin(settings.kafka())) {
+            AclTable.require(admin, settings.topics(), AccessRole.AGENT);
             partitions = admin.check(settings.topics());
         }
         Codec codec = new Codec(settings.registry().isEmpty()

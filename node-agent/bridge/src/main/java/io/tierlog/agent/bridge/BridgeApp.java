@@ -19,6 +19,8 @@ import io.tierlog.events.Codec;
 import io.tierlog.events.RareWarning;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.TopicAdmin;
+import io.tierlog.events.acl.AccessRole;
+import io.tierlog.events.acl.AclTable;
 import io.tierlog.events.registry.RegistryClient;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.Event;
@@ -138,6 +140,7 @@ public final class BridgeApp implements AutoCloseable {
     private EventWriter.Log log(BridgeConfig config) {
         int partitions;
         try (TopicAdmin admin = new TopicAdmin(config.access())) {
+            AclTable.require(admin, config.topics(), AccessRole.AGENT);
             partitions = admin.check(config.topics());
         }
         Codec codec = new Codec(config.registry().isEmpty() ? Schemas.bundled() : own(new RegistryClient(config.registry().get())));

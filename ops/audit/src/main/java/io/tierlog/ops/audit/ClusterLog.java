@@ -2,6 +2,7 @@
 package io.tierlog.ops.audit;
 
 import io.tierlog.events.KafkaAccess;
+import io.tierlog.events.LogSetupException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,6 +14,8 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.ApiException;
+import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /**
@@ -86,6 +89,10 @@ public final class ClusterLog implements LogSource {
     }
 
     private AuditException unreachable(String topic, KafkaException e) {
+        if (e instanceof ApiException refused && !(e instanceof RetriableException)) {
+            String why = String.valueOf(LogSetupException.of(access, "READ of " + topic, refused).getMessage());
+            return new AuditException(why, "docs/cluster.md shows the file of --client-config and the ACLs of each part", e);
+        }
         return new AuditException("cannot read " + topic + " at " + access.bootstrapServers() + ": " + e.getMessage(),
                 "check that the cluster is up; read the files of a stopped broker with --log DIR", e);
     }

@@ -67,6 +67,8 @@ public final class ClusterOptions {
     public static <T> T checked(Supplier<T> step) {
         try {
             return step.get();
+        } catch (LogSetupException.NotAuthenticated | LogSetupException.AclsMissing | LogSetupException.BadClientConfig e) {
+            throw new CliError(e.getMessage(), "docs/cluster.md shows the file of --client-config and the ACLs of each part", CliError.BAD_INPUT, e);
         } catch (LogSetupException e) {
             throw new CliError(e.getMessage(), "look at --bootstrap-servers, and run: tierlog topics create", CliError.BAD_INPUT, e);
         } catch (RegistryException e) {

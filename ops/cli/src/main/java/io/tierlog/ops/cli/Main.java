@@ -118,7 +118,7 @@ public final class Main implements Callable<Integer> {
     }
 
     /** Runs a command with the given environment and home directory, and returns its exit code. */
-    static int run(CommandLine line, List<String> arguments, Map<String, String> environment, Path home) {
+    public static int run(CommandLine line, List<String> arguments, Map<String, String> environment, Path home) {
         IExecutionStrategy execution = line.getExecutionStrategy();
         line.setCaseInsensitiveEnumValuesAllowed(true);
         line.setUsageHelpAutoWidth(true);

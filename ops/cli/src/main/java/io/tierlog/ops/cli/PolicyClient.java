@@ -13,6 +13,8 @@ import io.tierlog.events.Reading;
 import io.tierlog.events.TopicAdmin;
 import io.tierlog.events.Topics;
 import io.tierlog.events.UnknownTypeException;
+import io.tierlog.events.acl.AccessRole;
+import io.tierlog.events.acl.AclTable;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.RefusalReason;
@@ -124,6 +126,12 @@ public final class PolicyClient {
      */
     public Answer change(Policy policy, long basedOn, Duration limit) {
         Deadline deadline = new Deadline(limit);
+        ClusterOptions.checked(() -> {
+            try (TopicAdmin admin = new TopicAdmin(access)) {
+                AclTable.require(admin, topics, AccessRole.OPERATOR);
+                return topics;
+            }
+        });
         return reading(decisions -> {
             int partitions = decisions.seekToEnd().size();
             Waiting waiting = new Waiting(send(policy, basedOn));

@@ -4,55 +4,164 @@ package io.tierlog.ops.cluster;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.tierlog.controller.http.Endpoint;
 import io.tierlog.events.Topics;
+import io.tierlog.events.registry.RegistryConfig;
+import io.tierlog.ops.dashboard.DashboardApp;
+import io.tierlog.ops.dashboard.DashboardConfig;
+import io.tierlog.ops.dashboard.fold.FoldLimits;
 import io.tierlog.ops.engine.RunReport;
+import io.tierlog.ops.process.Certificates;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.common.TopicPartition;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Kills a broker, a controller and an agent as by {@code kill -9} while engines work, one after the other, starts each again, and checks the log and
- * the contents after each. Prints how long decisions stood still.
+ * One secured cluster for all tests of this class, which is expensive to start. First a run that nothing disturbs, in which no part may be refused
+ * anything by the brokers; then what each role must not do, and wrong certificates and passwords; then faults while engines work: the log and the
+ * contents are checked after each. Prints how long decisions stood still.
  */
 @RequiresDocker
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @Timeout(value = 8, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ClusterFaultsTest {
     private static final int REQUESTS = 80;
     private static final int RUN_SECONDS = 6;
 
-    @TempDir
-    @SuppressWarnings("NullAway.Init") // JUnit sets it.
-    private Path directory;
-
     private final List<String> table = new ArrayList<>();
+    private TierlogCluster cluster;
+    private DecisionWatch watch;
+    private LogOracle oracle;
 
-    @Test
-    void killedPartsLoseAndRepeatNothing() throws Exception {
+    @BeforeAll
+    void start(@TempDir Path directory) throws Exception {
         long start = System.nanoTime();
-        try (TierlogCluster cluster = new TierlogCluster(directory);
-                DecisionWatch watch = new DecisionWatch(cluster.access(), cluster.codec())) {
-            Until.holds("decisions of every partition", watch::allMoved);
-            System.out.printf(Locale.ROOT, "the cluster is up after %.1f s%n", (System.nanoTime() - start) / 1e9);
-            LogOracle oracle = new LogOracle(cluster.access(), cluster.codec());
-            round("none", cluster, watch, oracle, List.of());
-            Part leader = cluster.brokers().leaderOf(new TopicPartition(Topics.DEFAULT.decisions(), 0));
-            round("broker, leader of decisions 0", cluster, watch, oracle, List.of(leader));
-            cluster.brokers().awaitInSync(Topics.DEFAULT.decisions());
-            round("controller", cluster, watch, oracle, List.of(cluster.controller()));
-            round("agent", cluster, watch, oracle, List.of(cluster.agentOf("a")));
-            table.forEach(System.out::println);
+        cluster = new TierlogCluster(directory);
+        watch = new DecisionWatch(cluster.auditor(), cluster.codec());
+        oracle = new LogOracle(cluster.auditor(), cluster.codec());
+        Until.holds("decisions of every partition", watch::allMoved);
+        System.out.printf(Locale.ROOT, "the cluster is up after %.1f s%n", (System.nanoTime() - start) / 1e9);
+    }
+
+    @AfterAll
+    void stop() {
+        table.forEach(System.out::println);
+        if (watch != null) {
+            watch.close();
+        }
+        if (cluster != null) {
+            cluster.close();
         }
     }
 
+    /** Every part works, the dashboard and the operator's commands too, and the authorizers of the brokers have refused nothing. */
+    @Test
+    @Order(1)
+    void inANormalRunNoPartIsRefusedAnything(@TempDir Path state) throws Exception {
+        DashboardConfig page = new DashboardConfig(cluster.as("dashboard"), Topics.DEFAULT, Optional.of(RegistryConfig.of(cluster.registryUrl())),
+                "tierlog-dashboard", state.resolve("dashboard"), new Endpoint("127.0.0.1", 0), Optional.empty(), false, FoldLimits.DEFAULTS);
+        try (DashboardApp dashboard = DashboardApp.start(page)) {
+            round("none", List.of());
+            CommandRun shown = CommandRun.succeeds(cluster, cluster.access().certificate("operator"), "policy", "show");
+            Path policy = Files.writeString(state.resolve("policy.yaml"), shown.text().replaceAll("(?m)^name: .*$", "name: other"));
+            CommandRun.succeeds(cluster, cluster.access().certificate("operator"), "policy", "apply", policy.toString());
+            CommandRun.succeeds(cluster, cluster.access().certificate("auditor"), "audit", "verify");
+            assertTrue(dashboard.awaitRunning(Duration.ofSeconds(60)));
+        }
+        assertEquals(List.of(), cluster.brokers().denials());
+    }
+
+    @Test
+    @Order(2)
+    void eachRoleIsRefusedWhatItMustNotDo() throws Exception {
+        int refused = 0;
+        for (String role : Access.ROLES) {
+            refused += RoleRefusals.of(role, cluster.as(role));
+        }
+        System.out.printf("%d attempts of %d roles were refused%n", refused, Access.ROLES.size());
+        oracle.verifyWhileRunning();
+    }
+
+    /** A part with the principal of another: each ends with exit code 2 before it writes anything, and names the ACLs that it lacks. */
+    @Test
+    @Order(3)
+    void aPartWithoutItsAclsNamesThem(@TempDir Path state) throws Exception {
+        assertLacks("agent", List.of("WRITE on topic tierlog.decisions", "--principal controller="), "controller", "--state-dir", state.toString(),
+                "--api-listen", "none", "--http-port", "0");
+        assertLacks("auditor", List.of("WRITE on topic tierlog.events", "WRITE on topic tierlog.dead-letters", "--principal agent="), "agent", "--node",
+                "c", "--store", state.resolve("store").toString(), "--host", "16blocks", "--bytes-per-block", "4096B", "--block-tokens", "16", "--no-tcp",
+                "--engine-socket", state.resolve("engine").toString());
+        assertLacks("operator", List.of("READ on topic tierlog.placements", "--principal directory="), "directory", "--state-dir", state.toString());
+        assertLacks("setup", List.of("READ on topic tierlog.events", "--principal dashboard="), "dashboard", "--state-dir", state.toString());
+        assertLacks("agent", List.of("[tierlog.events]", "acls print"), "audit", "verify");
+    }
+
+    private void assertLacks(String principal, List<String> named, String... command) throws Exception {
+        assertRefused(cluster.brokers().outsideServers(), cluster.access().certificate(principal), named, command);
+    }
+
+    private void assertRefused(String servers, Map<String, String> properties, List<String> named, String... command) throws Exception {
+        CommandRun run = CommandRun.of(cluster, servers, properties, command);
+        String all = String.join(" ", command) + ": " + run.text();
+        assertEquals(2, run.code(), all);
+        named.forEach(text -> assertTrue(run.text().contains(text), () -> "without '" + text + "': " + all));
+    }
+
+    /** No part can be started, and none hangs: the message says what to change. */
+    @Test
+    @Order(4)
+    void wrongCertificatesAndPasswordsAreExplained(@TempDir Path other) throws Exception {
+        Access access = cluster.access();
+        String servers = cluster.brokers().outsideServers();
+        String[] command = {"topics", "create", "--partitions", String.valueOf(TierlogCluster.PARTITIONS)};
+        Certificates strangers = Certificates.in(other);
+        assertRefused(servers, access.certificate(strangers.certificate("setup")), List.of("refuse the certificate", "ssl.keystore.location"), command);
+        assertRefused(servers, access.certificate(access.certificates().expired("setup")), List.of("refuse the certificate", "has not expired"), command);
+        Map<String, String> distrust = new TreeMap<>(access.certificate("setup"));
+        distrust.put("ssl.truststore.location", strangers.authority().toString());
+        assertRefused(servers, distrust, List.of("not signed by an authority that this process trusts", "ssl.truststore.location"), command);
+        assertRefused(servers.replace("127.0.0.1", "localhost"), access.certificate("setup"), List.of("another host name", "localhost"), command);
+        Map<String, String> none = new TreeMap<>(access.certificate("setup"));
+        none.keySet().removeIf(name -> name.startsWith("ssl.keystore"));
+        assertRefused(servers, none, List.of("refuse the certificate", "ssl.keystore.location"), command);
+        String byPassword = "127.0.0.1:" + cluster.brokers().passwordPort();
+        assertRefused(byPassword, access.password("agent", "wrong"), List.of("user or the password", "sasl.jaas.config"), command);
+        Map<String, String> unreadable = new TreeMap<>(access.certificate("setup"));
+        unreadable.put("ssl.truststore.location", other.resolve("absent.pem").toString());
+        assertRefused(servers, unreadable, List.of("absent.pem", "--client-config"), command);
+    }
+
+    @Test
+    @Order(5)
+    void killedPartsLoseAndRepeatNothing() throws Exception {
+        Part leader = cluster.brokers().leaderOf(new TopicPartition(Topics.DEFAULT.decisions(), 0));
+        round("broker, leader of decisions 0", List.of(leader));
+        cluster.brokers().awaitInSync(Topics.DEFAULT.decisions());
+        round("controller", List.of(cluster.controller()));
+        round("agent", List.of(cluster.agentOf("a")));
+    }
+
     /** A replay in whose middle the parts are killed; they are started again once decisions go on without them. */
-    private void round(String fault, TierlogCluster cluster, DecisionWatch watch, LogOracle oracle, List<Part> victims) throws Exception {
+    private void round(String fault, List<Part> victims) throws Exception {
         watch.mark();
         CompletableFuture<RunReport> run = CompletableFuture.supplyAsync(() -> {
             try {

@@ -5,6 +5,7 @@ import com.github.dockerjava.api.DockerClient;
 import com.github.dockerjava.api.command.InspectContainerResponse;
 import com.github.dockerjava.api.exception.NotModifiedException;
 import java.time.Duration;
+import java.util.List;
 import java.util.function.Consumer;
 import org.testcontainers.DockerClientFactory;
 import org.testcontainers.containers.GenericContainer;
@@ -101,6 +102,11 @@ final class Part implements AutoCloseable {
     /** Lets frozen processes go on. */
     void thaw() {
         client().unpauseContainerCmd(container.getContainerId()).exec();
+    }
+
+    /** What its authorizer has refused since its first start, when it is a broker. */
+    List<String> denials() {
+        return output.denials();
     }
 
     /** Its last lines, for messages. */

@@ -2,15 +2,20 @@
 package io.tierlog.ops.cluster;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.List;
 
 /** The last lines, at most 4,000, of a container since it was cleared, and how often it became ready. Safe for use by several threads. */
 final class PartOutput {
     private static final int KEPT = 4_000;
     private static final int SHOWN = 25;
+    /** As the authorizer writes it. */
+    private static final String DENIED = " is Denied ";
 
     private final Deque<String> lines = new ArrayDeque<>();
     private final String readyText;
+    private final List<String> denials = new ArrayList<>();
     private int ready;
 
     /** A line with {@code readyText} says that the container is ready. */
@@ -21,6 +26,9 @@ final class PartOutput {
     synchronized void add(String text) {
         text.lines().filter(line -> !line.isBlank()).forEach(line -> {
             lines.add(line);
+            if (line.contains(DENIED)) {
+                denials.add(line);
+            }
             ready += line.contains(readyText) ? 1 : 0;
             if (lines.size() > KEPT) {
                 lines.removeFirst();
@@ -30,7 +38,13 @@ final class PartOutput {
 
     synchronized void clear() {
         lines.clear();
+        denials.clear();
         ready = 0;
+    }
+
+    /** What the authorizer of a broker has refused. */
+    synchronized List<String> denials() {
+        return List.copyOf(denials);
     }
 
     /** How often it became ready. */

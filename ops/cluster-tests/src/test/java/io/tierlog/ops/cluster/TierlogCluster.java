@@ -8,8 +8,6 @@ import com.google.protobuf.ByteString;
 import io.tierlog.agent.app.Layouts;
 import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
-import io.tierlog.events.TopicAdmin;
-import io.tierlog.events.Topics;
 import io.tierlog.events.registry.RegistryClient;
 import io.tierlog.events.registry.RegistryConfig;
 import io.tierlog.ops.engine.EngineNode;
@@ -23,11 +21,13 @@ import io.tierlog.ops.engine.workload.ConversationParameters;
 import io.tierlog.ops.engine.workload.ConversationWorkload;
 import io.tierlog.ops.engine.workload.Workload;
 import io.tierlog.ops.engine.workload.WorkloadProfile;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalDouble;
 import java.util.stream.Stream;
@@ -50,7 +50,9 @@ final class TierlogCluster implements AutoCloseable {
 
     private final Path directory;
     private final Network network = Network.newNetwork();
+    private final Access access;
     private final Brokers brokers;
+    private final KafkaAccess auditor;
     private final Part registry;
     private final List<Part> controllers = new ArrayList<>();
     private final List<Part> agents = new ArrayList<>();
@@ -64,7 +66,9 @@ final class TierlogCluster implements AutoCloseable {
         this.directory = directory;
         // What the agents make in the shared directory must be ours: their sockets open for their own user alone.
         this.owner = Files.getAttribute(directory, "unix:uid") + ":" + Files.getAttribute(directory, "unix:gid");
-        this.brokers = new Brokers(network);
+        this.access = new Access(directory.resolve("access"));
+        this.brokers = new Brokers(network, access);
+        this.auditor = brokers.as(access.certificate("auditor"));
         this.registry = new Part("registry", Images.registry(), network, "Listening on: http", container -> container.withExposedPorts(8080));
         try {
             start();
@@ -81,18 +85,18 @@ final class TierlogCluster implements AutoCloseable {
         String image = Images.tierlog(directory);
         System.out.printf(Locale.ROOT, "Tierlog's image is built after %.1f s%n", (System.nanoTime() - start) / 1e9);
         for (int i = 1; i <= 2; i++) {
-            controllers.add(tierlog("controller-" + i, image, controller(i)));
+            controllers.add(tierlog("controller-" + i, image, controller(i), access.password("controller", Access.password("controller"))));
         }
-        Part index = tierlog("directory", image, directoryArguments());
+        Part index = tierlog("directory", image, directoryArguments(), access.password("directory", Access.password("directory")));
         for (String node : NODES) {
-            agents.add(tierlog("agent-" + node, image, agent(node)));
+            agents.add(tierlog("agent-" + node, image, agent(node), node.equals(NODES.getFirst())
+                    ? access.password("agent", Access.password("agent")) : access.pkcs12("agent")));
         }
         brokers.parts().forEach(Part::awaitReady);
-        try (TopicAdmin admin = new TopicAdmin(access())) {
-            admin.create(Topics.DEFAULT, PARTITIONS, Brokers.COUNT);
-        }
+        brokers.makeUsers(List.of("controller", "agent", "directory"));
+        makeAclsAndTopics();
         registry.awaitReady();
-        codec = new Codec(new RegistryClient(RegistryConfig.of("http://127.0.0.1:" + registry.port(8080) + "/apis/ccompat/v7")));
+        codec = new Codec(new RegistryClient(RegistryConfig.of(registryUrl())));
         Stream.of(controllers, List.of(index), agents).flatMap(List::stream).forEach(this::begin);
         Stream.of(controllers, List.of(index), agents).flatMap(List::stream).forEach(Part::awaitReady);
     }
@@ -102,10 +106,20 @@ final class TierlogCluster implements AutoCloseable {
         part.begin();
     }
 
-    private Part tierlog(String name, String image, List<String> arguments) {
+    /** By the commands that docs/cluster.md shows: ACLs by the administrator, topics by the principal for this. */
+    private void makeAclsAndTopics() throws IOException {
+        List<String> apply = new ArrayList<>(List.of("acls", "apply"));
+        Access.ROLES.forEach(role -> apply.addAll(List.of("--principal", role + "=User:" + role)));
+        CommandRun.succeeds(this, access.certificate(Access.ADMIN), apply.toArray(String[]::new));
+        CommandRun.succeeds(this, access.certificate("setup"), "topics", "create", "--partitions", String.valueOf(PARTITIONS),
+                "--replication-factor", String.valueOf(Brokers.COUNT));
+    }
+
+    private Part tierlog(String name, String image, List<String> arguments, Map<String, String> properties) throws IOException {
         List<String> all = new ArrayList<>(arguments);
         all.addAll(List.of(
-                "--bootstrap-servers", brokers.insideServers(),
+                "--bootstrap-servers", Brokers.insideServers(properties.containsKey("sasl.mechanism")),
+                "--client-config", access.file(name, properties).toString(),
                 "--registry-url", "http://registry:8080/apis/ccompat/v7",
                 "--connect-timeout", "60",
                 "--format", "json"));
@@ -175,8 +189,26 @@ final class TierlogCluster implements AutoCloseable {
         return runs;
     }
 
-    KafkaAccess access() {
-        return brokers.access();
+    /** Reads the log and may do no more. */
+    KafkaAccess auditor() {
+        return auditor;
+    }
+
+    /** Reaches the cluster with the certificate of {@code principal}. */
+    KafkaAccess as(String principal) throws IOException {
+        return brokers.as(access.certificate(principal));
+    }
+
+    Access access() {
+        return access;
+    }
+
+    Path directory() {
+        return directory;
+    }
+
+    String registryUrl() {
+        return "http://127.0.0.1:" + registry.port(8080) + "/apis/ccompat/v7";
     }
 
     Codec codec() {

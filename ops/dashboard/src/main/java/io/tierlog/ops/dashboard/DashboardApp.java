@@ -5,6 +5,8 @@ import io.tierlog.controller.http.Tokens;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.TopicAdmin;
+import io.tierlog.events.acl.AccessRole;
+import io.tierlog.events.acl.AclTable;
 import io.tierlog.events.registry.RegistryClient;
 import io.tierlog.events.registry.SchemaIds;
 import io.tierlog.ops.dashboard.streams.DashboardStreams;
@@ -33,6 +35,7 @@ public final class DashboardApp implements AutoCloseable {
         try {
             Tokens tokens = Tokens.of(config.tokens());
             try (TopicAdmin admin = new TopicAdmin(config.kafka())) {
+                AclTable.require(admin, config.topics(), AccessRole.DASHBOARD);
                 admin.check(config.topics());
             }
             SchemaIds ids = config.registry().<SchemaIds>map(each -> own(new RegistryClient(each))).orElseGet(Schemas::bundled);
