@@ -113,7 +113,8 @@ public abstract sealed class LogSetupException extends RuntimeException {
          * @param roles of the part, as {@code tierlog acls apply --principal} names them
          */
         public AclsMissing(List<String> missing, List<String> roles) {
-            super("the Kafka principal of this process lacks " + String.join(", ", missing) + "; make these ACLs as an administrator: tierlog acls apply"
+            super("the Kafka principal of this process lacks " + String.join(", ", missing)
+                    + "; make these ACLs as an administrator: tierlog acls apply"
                     + String.join("", roles.stream().map(role -> " --principal " + role + "=User:NAME").toList()));
         }
     }

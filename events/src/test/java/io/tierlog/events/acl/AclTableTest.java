@@ -81,7 +81,8 @@ class AclTableTest {
             // DESCRIBE on the cluster shows the free space of the brokers, and is for the controller alone.
             boolean freeSpace = role == AccessRole.CONTROLLER && acl.entry().operation() == AclOperation.DESCRIBE;
             assertFalse(acl.pattern().resourceType() == ResourceType.CLUSTER && !freeSpace, acl::toString);
-            assertTrue(acl.pattern().resourceType() == ResourceType.CLUSTER || acl.pattern().name().startsWith("log1") || acl.pattern().name().startsWith("app1"), acl::toString);
+            assertTrue(acl.pattern().resourceType() == ResourceType.CLUSTER || acl.pattern().name().startsWith("log1")
+                    || acl.pattern().name().startsWith("app1"), acl::toString);
         }
         assertEquals(Set.of("log1."), names(role, AclOperation.DESCRIBE, PatternType.PREFIXED).stream()
                 .filter(name -> name.startsWith("log1.")).collect(Collectors.toSet()));

@@ -63,7 +63,8 @@ final class PartitionAudit {
 
     /** Reads all of it. {@code atRest}: nothing may be in flight at its end. */
     LogInvariants.Counts run(boolean atRest) {
-        // A running log gets a tick each second: at rest only those events must be answered that were there before the end of the decisions was fixed.
+        // A running log gets a tick each second: at rest only those events must be answered that were there
+        // before the end of the decisions was fixed.
         long due = atRest ? endOfEvents() : Long.MAX_VALUE;
         // The end of a topic is fixed when it is opened: in this order every decision has its event, also while a cluster goes on.
         try (Side<Fact> decisions = new Side<>(topics.decisions(), Fact.class, false);

@@ -172,6 +172,13 @@ final class Brokers {
         }
     }
 
+    /** The broker that coordinates {@code group}. */
+    Part coordinatorOf(String group) throws InterruptedException, ExecutionException {
+        try (Admin client = Admin.create(admin.client(Map.of()))) {
+            return brokers.get(client.describeConsumerGroups(List.of(group)).all().get().get(group).coordinator().id() - 1);
+        }
+    }
+
     /** Waits until {@code topic} has all replicas of every partition in sync again. */
     void awaitInSync(String topic) {
         try (Admin client = Admin.create(admin.client(Map.of()))) {

@@ -23,6 +23,9 @@ record CommandRun(int code, String text) {
         List<String> all = new ArrayList<>(List.of(command));
         all.addAll(List.of("--bootstrap-servers", servers, "--client-config",
                 cluster.access().file("command", properties).toString(), "--connect-timeout", "30"));
+        if (!command[0].equals("acls") && !command[0].equals("topics")) {
+            all.addAll(List.of("--registry-url", cluster.registryUrl()));
+        }
         StringWriter text = new StringWriter();
         CommandLine line = new CommandLine(new Main());
         line.setOut(new PrintWriter(text, true));

@@ -10,8 +10,8 @@ import java.time.Duration;
 import java.util.Arrays;
 
 /**
- * Follows the committed decisions of every partition and measures how long one stood still. Ticks make decisions every second, so a longer silence is
- * that of the log or of a controller. Has a thread of its own until it is closed.
+ * Follows the committed decisions of every partition and measures how long one stood still. Ticks make decisions every second, and in
+ * a partition without a living node every five; a longer silence is that of the log or of a controller. Has a thread of its own until it is closed.
  */
 final class DecisionWatch implements AutoCloseable {
     private static final Duration POLL = Duration.ofMillis(50);

@@ -4,9 +4,14 @@ package io.tierlog.ops.cluster;
 import com.github.dockerjava.api.DockerClient;
 import com.github.dockerjava.api.command.InspectContainerResponse;
 import com.github.dockerjava.api.exception.NotModifiedException;
+import com.github.dockerjava.api.model.ContainerNetwork;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.testcontainers.DockerClientFactory;
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.containers.Network;
@@ -19,9 +24,11 @@ import org.testcontainers.utility.DockerImageName;
  * files and addresses as they were. Killing and starting is for one thread.
  */
 final class Part implements AutoCloseable {
+    private static final int STOP_SECONDS = 20;
     private static final Duration READY = Duration.ofSeconds(180);
 
     private final String name;
+    private final Network network;
     private final GenericContainer<?> container;
     private final PartOutput output;
     private int starts = 1;
@@ -33,6 +40,7 @@ final class Part implements AutoCloseable {
      */
     Part(String name, DockerImageName image, Network network, String readyText, Consumer<GenericContainer<?>> settings) {
         this.name = name;
+        this.network = network;
         this.output = new PartOutput(readyText);
         this.container = new GenericContainer<>(image).withNetwork(network).withNetworkAliases(name)
                 .waitingFor(new NotAtOnce()).withLogConsumer(this::follow);
@@ -102,6 +110,52 @@ final class Part implements AutoCloseable {
     /** Lets frozen processes go on. */
     void thaw() {
         client().unpauseContainerCmd(container.getContainerId()).exec();
+    }
+
+    /** Takes its network away, in both directions; connections that are open hang. */
+    void cutOff() {
+        client().disconnectFromNetworkCmd().withContainerId(container.getContainerId()).withNetworkId(network.getId()).withForce(true).exec();
+    }
+
+    /** Gives the network back, under the same name. */
+    void connect() {
+        client().connectToNetworkCmd().withContainerId(container.getContainerId()).withNetworkId(network.getId())
+                .withContainerNetwork(new ContainerNetwork().withAliases(name)).exec();
+    }
+
+    /** Whether this machine can make a container deaf. */
+    static boolean canDeafen() {
+        return Stream.of("nsenter", "iptables").allMatch(program -> Stream.of("/usr/bin/", "/usr/sbin/", "/sbin/")
+                .anyMatch(directory -> Files.isExecutable(Path.of(directory + program))));
+    }
+
+    /** Drops all TCP packets that come in, or no longer does. Needs root on the machine of the Docker daemon. */
+    void deafen(boolean deaf) {
+        Long pid = client().inspectContainerCmd(container.getContainerId()).exec().getState().getPidLong();
+        String change = deaf ? "-A" : "-D";
+        List<String> command = List.of("nsenter", "-t", String.valueOf(pid), "-n", "iptables", change, "INPUT", "-p", "tcp", "-j", "DROP");
+        try {
+            int code = new ProcessBuilder(command).inheritIO().start().waitFor();
+            if (code != 0) {
+                throw new IllegalStateException(String.join(" ", command) + " ended with " + code);
+            }
+        } catch (IOException | InterruptedException e) {
+            throw new IllegalStateException(String.join(" ", command), e);
+        }
+    }
+
+    /** Asks its process to end, and returns when it has; after 20 s it is killed. */
+    void end() {
+        client().stopContainerCmd(container.getContainerId()).withTimeout(STOP_SECONDS).exec();
+        Until.holds(name + " has ended", () -> !isRunning());
+    }
+
+    /** Replaces the container, which has ended, by a new one with the same name and ports, and without its files. */
+    void startEmpty() {
+        container.stop();
+        output.clear();
+        starts = 1;
+        container.start();
     }
 
     /** What its authorizer has refused since its first start, when it is a broker. */

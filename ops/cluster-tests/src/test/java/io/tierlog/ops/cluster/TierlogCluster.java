@@ -31,6 +31,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalDouble;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.containers.Network;
 import org.testcontainers.utility.DockerImageName;
@@ -58,6 +59,7 @@ final class TierlogCluster implements AutoCloseable {
     private final List<Part> agents = new ArrayList<>();
     private final List<Part> begun = new ArrayList<>();
     private final String owner;
+    private @Nullable Part index;
     private Codec codec;
     private int runs;
 
@@ -87,7 +89,8 @@ final class TierlogCluster implements AutoCloseable {
         for (int i = 1; i <= 2; i++) {
             controllers.add(tierlog("controller-" + i, image, controller(i), access.password("controller", Access.password("controller"))));
         }
-        Part index = tierlog("directory", image, directoryArguments(), access.password("directory", Access.password("directory")));
+        Part started = tierlog("directory", image, directoryArguments(), access.password("directory", Access.password("directory")));
+        index = started;
         for (String node : NODES) {
             agents.add(tierlog("agent-" + node, image, agent(node), node.equals(NODES.getFirst())
                     ? access.password("agent", Access.password("agent")) : access.pkcs12("agent")));
@@ -97,8 +100,8 @@ final class TierlogCluster implements AutoCloseable {
         makeAclsAndTopics();
         registry.awaitReady();
         codec = new Codec(new RegistryClient(RegistryConfig.of(registryUrl())));
-        Stream.of(controllers, List.of(index), agents).flatMap(List::stream).forEach(this::begin);
-        Stream.of(controllers, List.of(index), agents).flatMap(List::stream).forEach(Part::awaitReady);
+        Stream.of(controllers, List.of(started), agents).flatMap(List::stream).forEach(this::begin);
+        Stream.of(controllers, List.of(started), agents).flatMap(List::stream).forEach(Part::awaitReady);
     }
 
     private void begin(Part part) {
@@ -219,8 +222,16 @@ final class TierlogCluster implements AutoCloseable {
         return brokers;
     }
 
-    Part controller() {
-        return controllers.getFirst();
+    List<Part> controllers() {
+        return controllers;
+    }
+
+    Part directoryPart() {
+        return Objects.requireNonNull(index);
+    }
+
+    Part registry() {
+        return registry;
     }
 
     Part agentOf(String node) {
