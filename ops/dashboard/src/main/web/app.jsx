@@ -3,6 +3,7 @@ import { render } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { age, span } from "./format.js";
 import { follow } from "./live.js";
+import { Blocks } from "./blocks.jsx";
 import { Log, Node, Nodes, Overview, Requests } from "./pages.jsx";
 import { LINKS, route, TITLES } from "./route.js";
 
@@ -99,7 +100,7 @@ function App() {
           ))}
         </nav>
         <div class="tools">
-          {at.page !== "nodes" && at.page !== "requests" && (
+          {!["nodes", "requests", "blocks"].includes(at.page) && (
             <label><span class="hidden">Stretch of time</span>
               <select value={minutes} onChange={(e) => setMinutes(Number(e.currentTarget.value))}>
                 {STRETCHES.map((m) => <option key={m} value={m}>last {span(m)}</option>)}
@@ -118,6 +119,7 @@ function App() {
           : at.page === "nodes" ? <Nodes page={shown} stamp={stamp} />
           : at.page === "node" ? <Node page={shown} theme={theme} stamp={stamp} minutes={minutes} />
           : at.page === "requests" ? <Requests page={shown} stamp={stamp} filter={filter} setFilter={setFilter} />
+          : at.page === "blocks" ? <Blocks page={shown} stamp={stamp} token={token} />
           : <Log page={shown} stamp={stamp} />}
       </main>
     </>

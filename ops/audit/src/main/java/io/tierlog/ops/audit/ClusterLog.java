@@ -28,10 +28,27 @@ public final class ClusterLog implements LogSource {
     private static final int FETCH_BYTES = 4 << 20;
 
     private final KafkaAccess access;
+    private final long most;
+    private volatile boolean cut;
 
     /** A log on the cluster that {@code access} reaches; it is not contacted yet. */
     public ClusterLog(KafkaAccess access) {
+        this(access, Long.MAX_VALUE);
+    }
+
+    /**
+     * As the other, but only the end of each partition.
+     *
+     * @param most offsets of each partition, 1 or more; what is before them is left out
+     */
+    public ClusterLog(KafkaAccess access, long most) {
         this.access = access;
+        this.most = most;
+    }
+
+    /** Whether something was left out of what was read so far. */
+    public boolean cut() {
+        return cut;
     }
 
     @Override
@@ -109,6 +126,13 @@ public final class ClusterLog implements LogSource {
             consumer.assign(partitions);
             consumer.seekToBeginning(partitions);
             ends = consumer.endOffsets(partitions);
+            for (TopicPartition one : most == Long.MAX_VALUE ? List.<TopicPartition>of() : partitions) {
+                long from = ends.getOrDefault(one, 0L) - most;
+                if (from > consumer.position(one)) {
+                    consumer.seek(one, from);
+                    cut = true;
+                }
+            }
             begin = consumer.position(partitions.getFirst());
             end = ends.getOrDefault(partitions.getFirst(), begin);
         }

@@ -9,7 +9,9 @@ import io.tierlog.events.acl.AccessRole;
 import io.tierlog.events.acl.AclTable;
 import io.tierlog.events.registry.RegistryClient;
 import io.tierlog.events.registry.SchemaIds;
+import io.tierlog.ops.audit.ClusterLog;
 import io.tierlog.ops.dashboard.streams.DashboardStreams;
+import io.tierlog.ops.dashboard.web.Explorer;
 import io.tierlog.ops.dashboard.web.LogPosition;
 import io.tierlog.ops.dashboard.web.PageServer;
 import io.tierlog.ops.dashboard.web.Pages;
@@ -43,7 +45,8 @@ public final class DashboardApp implements AutoCloseable {
                     new DashboardStreams.Settings(config.kafka(), config.topics(), config.applicationId(), config.stateDir(), ROCKSDB_BYTES),
                     new Codec(ids), config.limits()));
             Pages pages = new Pages(streams.tasks(), () -> new LogPosition(streams.state(), streams.lag()), System::currentTimeMillis);
-            server = own(new PageServer(config.listen(), tokens, pages));
+            Explorer explorer = own(new Explorer(most -> new ClusterLog(config.kafka(), most), config.topics(), new Codec(ids)));
+            server = own(new PageServer(config.listen(), tokens, pages, explorer));
             // After the address is taken: a second page on the same address joins no group.
             streams.start();
         } catch (RuntimeException | Error e) {

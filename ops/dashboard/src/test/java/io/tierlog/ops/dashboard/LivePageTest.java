@@ -7,19 +7,24 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.tierlog.controller.core.policy.Policies;
 import io.tierlog.ops.audit.stats.LogSummary;
+import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.AgentAccepted;
+import io.tierlog.schemas.directory.Placement;
 import io.tierlog.schemas.event.RequestSubmitted;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.AfterAll;
@@ -124,7 +129,7 @@ class LivePageTest {
         awaitNumbersOf(first);
         String before = figure("Requests");
         append(1);
-        log.append(IntStream.range(0, 5).mapToObj(i -> LogScene.record(0, submitted("node/c", "late-" + i, "model"))).toList());
+        log.append(IntStream.range(0, 5).mapToObj(i -> LogScene.record(0, submitted("node/c", "late-" + i, "model", List.of()))).toList());
         log.append(List.of(LogScene.record(0, accepted("late")))); // the time of the page is that of the latest decision
         LogSummary second = log.audit();
         assertTrue(second.requests().submitted() > first.requests().submitted());
@@ -140,7 +145,7 @@ class LivePageTest {
     void textOfTheLogIsShownAsText() throws Exception {
         log.append(List.of(
                 LogScene.record(0, accepted(EVIL)),
-                LogScene.record(0, submitted("node/" + EVIL, "r" + EVIL, EVIL))));
+                LogScene.record(0, submitted("node/" + EVIL, "r" + EVIL, EVIL, List.of()))));
         open("requests");
         await("its namespace and its node",
                 "return [...document.querySelectorAll('td')].filter((cell) => cell.textContent === arguments[0]).length === 2", EVIL);
@@ -152,6 +157,47 @@ class LivePageTest {
         assertEquals(List.of(), browser.console());
     }
 
+    /** Two prompts share two blocks and then part; the second block serves on a host. */
+    @Test
+    void aBlockIsFoundWithItsPrefixTreeAndItsRecords() throws Exception {
+        List<Bytes> keys = Stream.of("a1", "b2", "c3", "d4").map(each -> Bytes.ofHex(each.repeat(8))).toList();
+        log.append(List.of(
+                LogScene.record(0, submitted("node/tree", "tree-1", "forest", keys.subList(0, 3))),
+                LogScene.record(0, submitted("node/tree", "tree-2", "forest", List.of(keys.get(0), keys.get(1), keys.get(3)))),
+                LogScene.record("b", new Placement(about("node/tree"), "forest", new Block(1, keys.get(1), keys.get(0)), "node/tree", Tier.HOST, 1,
+                        7, 1, 0)),
+                LogScene.record("c", new Placement(about("node/tree"), "other", new Block(2, keys.get(2), keys.get(1)), "node/tree", Tier.DISK, 1,
+                        8, 1, 0))));
+        open("blocks");
+        find("a1a1a1a1a1a1a1a1 " + keys.get(1).hex(), "forest");
+        await("the tree", "return document.querySelectorAll('.found .fork').length === 4");
+        List<String> rows = new ArrayList<>();
+        browser.run("return [...document.querySelectorAll('.found tr')].filter((row) => row.querySelector('.fork')).map((row) => row.innerText)")
+                .forEach(row -> rows.add(row.asText()));
+        assertEquals(List.of("0 a1a1a1a1a1a1a1a1 2 nowhere", "1 b2b2b2b2b2b2b2b2 (this block) 2 host of node/tree", "2 c3c3c3c3c3c3c3c3 1 nowhere",
+                "2 d4d4d4d4d4d4d4d4 1 nowhere"),
+                rows.stream().map(row -> row.replaceAll("\\s+", " ").replaceAll(" \\d\\d:\\d\\d:\\d\\d", "")).toList());
+        String events = "return [...document.querySelectorAll('.found td')].filter((cell) => cell.innerText === 'RequestSubmitted').length";
+        assertEquals(2, browser.run(events).asInt());
+        find("tree-2", "");
+        await("the request", "return document.querySelector('.found')?.innerText.includes('request=tree-2') ?? false");
+        find("no-such-request", "");
+        await("nothing", "return document.body.innerText.includes('The log has no record of request no-such-request')");
+        find("a1a1a1a1a1a1a1a1", "");
+        await("a refusal", "return document.querySelector('.notice.error')?.innerText.includes('namespace must be given') ?? false");
+    }
+
+    private static void find(String what, String namespace) throws IOException, InterruptedException {
+        browser.run("""
+                for (const [name, value] of [["what", arguments[0]], ["namespace", arguments[1]]]) {
+                  const input = document.querySelector(`.search input[name=${name}]`);
+                  input.value = value;
+                  input.dispatchEvent(new Event("input", { bubbles: true }));
+                }""", what, namespace);
+        browser.run("return new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))"); // until the page has the values
+        browser.run("document.querySelector('.search button').click()");
+    }
+
     private static Envelope about(String aggregate) {
         return new Envelope(aggregate, "sender", 1, 1, 0, 0, null, null, null, null);
     }
@@ -160,9 +206,9 @@ class LivePageTest {
         return new AgentAccepted(about("node/" + node), node, "p", 1, List.of(), Bytes.EMPTY, Bytes.EMPTY, 0, Policies.INITIAL, null, false);
     }
 
-    private static RequestSubmitted submitted(String aggregate, String request, String namespace) {
+    private static RequestSubmitted submitted(String aggregate, String request, String namespace, List<Bytes> keys) {
         return new RequestSubmitted(about(aggregate), request, 1, namespace,
-                List.of(), 0, 16, 0, List.of(), List.of(), 0, 0, true, true, false, List.of(), null, null);
+                keys, 0, 16, 0, List.of(), List.of(), 0, 0, true, true, false, List.of(), null, null);
     }
 
     @Test
@@ -183,7 +229,7 @@ class LivePageTest {
         append(1);
         String node = node();
         String axe = axe();
-        for (String hash : List.of("overview", "nodes", "node/" + node, "requests", "log")) {
+        for (String hash : List.of("overview", "nodes", "node/" + node, "requests", "blocks", "log")) {
             open(hash);
             assertEquals(List.of(), browser.console(), hash);
             for (String theme : List.of("light", "dark")) {

@@ -17,7 +17,9 @@ import io.tierlog.ops.simulation.swarm.RandomLog;
 import io.tierlog.ops.simulation.world.UndoTables;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.decision.Fact;
+import io.tierlog.schemas.directory.Placement;
 import io.tierlog.schemas.event.Event;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -80,6 +82,10 @@ final class LogScene implements AutoCloseable {
 
     static ProducerRecord<byte[], byte[]> record(int partition, Fact fact) {
         return new ProducerRecord<>(TOPICS.decisions(), partition % PARTITIONS, null, CODEC.encode(TOPICS.decisions(), fact));
+    }
+
+    static ProducerRecord<byte[], byte[]> record(String key, Placement placement) {
+        return new ProducerRecord<>(TOPICS.placements(), 0, key.getBytes(StandardCharsets.UTF_8), CODEC.encode(TOPICS.placements(), placement));
     }
 
     void append(List<ProducerRecord<byte[], byte[]>> records) {

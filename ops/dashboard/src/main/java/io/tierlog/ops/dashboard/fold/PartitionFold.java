@@ -10,6 +10,7 @@ import io.tierlog.ops.dashboard.model.Names;
 import io.tierlog.ops.dashboard.model.NodeRow;
 import io.tierlog.ops.dashboard.model.OperationRow;
 import io.tierlog.ops.dashboard.model.PolicyRow;
+import io.tierlog.ops.dashboard.model.PrefixRow;
 import io.tierlog.ops.dashboard.model.Removal;
 import io.tierlog.ops.dashboard.model.RequestRow;
 import io.tierlog.ops.dashboard.model.Window;
@@ -52,6 +53,7 @@ public final class PartitionFold implements RequestJoin.Findings {
     private static final char FETCH = 'f';
     private static final char REQUEST = 'r';
     private static final char POLICY = 'p';
+    private static final char PREFIX = 'x';
 
     private final FoldLimits limits;
     private final Rows rows = new Rows();
@@ -60,6 +62,7 @@ public final class PartitionFold implements RequestJoin.Findings {
     private final NodeFold nodes;
     private final OperationFold operations;
     private final Recent<RequestRow> requests;
+    private final Recent<PrefixRow> prefixes;
     private Window total = new Window(0);
     private @Nullable PolicyRow policy;
     private long lastMs;
@@ -80,6 +83,7 @@ public final class PartitionFold implements RequestJoin.Findings {
         nodes = new NodeFold(limits, rows);
         operations = new OperationFold(limits, rows);
         requests = new Recent<>(REQUEST, limits.requests(), rows, row -> id(row.node(), row.request(), row.attempt()));
+        prefixes = new Recent<>(PREFIX, limits.requests(), rows, PrefixRow::id);
     }
 
     /** The fold that gave these rows. */
@@ -90,6 +94,7 @@ public final class PartitionFold implements RequestJoin.Findings {
         decoded(kinds, TOTAL, Total.class).forEach(fold::restore);
         decoded(kinds, POLICY, PolicyRow.class).forEach(row -> fold.policy = row);
         decoded(kinds, REQUEST, RequestRow.class).sorted(Comparator.comparingLong(RequestRow::submittedMs)).forEach(fold.requests::restore);
+        decoded(kinds, PREFIX, PrefixRow.class).sorted(Comparator.comparingLong(PrefixRow::lastMs)).forEach(fold.prefixes::restore);
         decoded(kinds, ATTEMPT, RequestJoin.SavedAttempt.class).sorted(Comparator.comparingLong(RequestJoin.SavedAttempt::submittedMs))
                 .forEach(fold.join::restore);
         decoded(kinds, FETCH, RequestJoin.SavedFetch.class).forEach(fold.join::restore);
@@ -216,6 +221,13 @@ public final class PartitionFold implements RequestJoin.Findings {
         Names.add(window(prefilledMs).counters(), more);
         Names.add(total.counters(), more);
         requests.change(id(attempt), row -> row.prefilled(prefilledMs, more));
+        if (!root.equals(Bytes.EMPTY)) {
+            NodeRow node = nodes.all().get(name(part.node()));
+            long bytes = node == null ? 0 : node.tiers().values().stream().mapToLong(NodeRow.TierRow::blockBytes).max().orElse(0);
+            PrefixRow row = new PrefixRow(part.namespace(), root.hex(), more, bytes, prefilledMs);
+            PrefixRow was = prefixes.remove(row.id()); // to put it behind all others: the one that was used first leaves first
+            prefixes.put(was == null ? row : was.plus(row));
+        }
     }
 
     @Override
@@ -321,6 +333,11 @@ public final class PartitionFold implements RequestJoin.Findings {
     /** Recent attempts, the latest last. */
     public Iterable<RequestRow> requests() {
         return requests.all().values();
+    }
+
+    /** Prompts by their first block, the latest last. */
+    public Iterable<PrefixRow> prefixes() {
+        return prefixes.all().values();
     }
 
     /** The policy in force. */

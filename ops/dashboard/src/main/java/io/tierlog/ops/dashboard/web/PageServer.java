@@ -13,7 +13,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Serves the pages: {@code /} for browsers, {@code /api/PAGE} for each page as JSON, {@code /api/live?page=PAGE} for its changes as they come. Safe
+ * Serves the pages: {@code /} for browsers, {@code /api/PAGE} for each page as JSON,
+ * {@code /api/live?page=PAGE} for its changes as they come,
+ * {@code /api/explore} for one block or request. Safe
  * for use by several threads.
  */
 public final class PageServer implements AutoCloseable {
@@ -34,17 +36,14 @@ public final class PageServer implements AutoCloseable {
      *
      * @throws io.tierlog.controller.http.ServerException when the address is taken
      */
-    public PageServer(Endpoint where, Tokens tokens, Pages pages) {
-        this(where, tokens, pages, LiveStreams.Limits.DEFAULTS);
-    }
-
-    PageServer(Endpoint where, Tokens tokens, Pages pages, LiveStreams.Limits limits) {
-        streams = new LiveStreams(limits, pages::json);
+    public PageServer(Endpoint where, Tokens tokens, Pages pages, Explorer explorer) {
+        streams = new LiveStreams(LiveStreams.Limits.DEFAULTS, pages::json);
         List<Route> routes = new ArrayList<>();
         for (String page : PageQuery.PAGES) {
             routes.add(Route.get("/api/" + page, PageQuery.PARAMETERS,
                     request -> HttpResponse.of(200, pages.json(PageQuery.of(request, page)))));
         }
+        routes.add(Route.ask("/api/explore", request -> HttpResponse.of(200, explorer.json(request.body()))));
         List<Page> files = new ArrayList<>(Assets.all());
         files.add(new Page("/api/live", false, PageQuery.PARAMETERS,
                 (request, out) -> streams.stream(PageQuery.of(request, request.query("page").orElse("overview")), out)));

@@ -7,21 +7,25 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.controller.http.Problem;
 import io.tierlog.ops.dashboard.fold.PartitionFold;
 import io.tierlog.ops.dashboard.model.NodeRow;
+import io.tierlog.ops.dashboard.model.PrefixRow;
 import io.tierlog.ops.dashboard.model.RequestRow;
 import io.tierlog.ops.dashboard.model.Window;
 import io.tierlog.ops.dashboard.streams.FoldTasks;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import java.util.stream.StreamSupport;
 
 /** What each page shows, as JSON. Every answer says to when its numbers are, so that a page can show their age. Safe for use by several threads. */
 public final class Pages {
     private static final int REQUESTS = 100;
+    private static final int PREFIXES = 40;
 
     private final FoldTasks tasks;
     private final Supplier<LogPosition> log;
@@ -51,6 +55,7 @@ public final class Pages {
             case "nodes" -> nodes();
             case "node" -> node(query, position);
             case "requests" -> requests(query);
+            case "blocks" -> prefixes();
             case "log" -> log(query, position, lastMs);
             default -> throw new IllegalArgumentException("Invalid page " + query.page());
         };
@@ -127,6 +132,23 @@ public final class Pages {
         ArrayNode all = body.putArray("requests");
         rows.stream().sorted(Comparator.comparingLong(RequestRow::submittedMs).reversed()).limit(REQUESTS)
                 .forEach(row -> all.add(NodePages.json(row)));
+        return body;
+    }
+
+    /** The prefixes that saved the most bytes, and the namespaces of recent prompts. */
+    private ObjectNode prefixes() {
+        Map<String, PrefixRow> sums = new HashMap<>();
+        tasks.read(fold -> StreamSupport.stream(fold.prefixes().spliterator(), false).toList()).values()
+                .forEach(rows -> rows.forEach(row -> sums.merge(row.id(), row, PrefixRow::plus)));
+        ObjectNode body = JsonNodeFactory.instance.objectNode();
+        ArrayNode hot = body.putArray("prefixes");
+        sums.values().stream().sorted(Comparator.comparingLong(PrefixRow::savedBytes).thenComparing(row -> row.hits().hits()).reversed()
+                        .thenComparing(PrefixRow::id))
+                .limit(PREFIXES).forEach(row -> hot.addObject().put("namespace", row.namespace()).put("root", row.root())
+                        .put("prompts", row.hits().requests()).put("hits", row.hits().hits()).put("computed", row.hits().computed())
+                        .put("savedBytes", row.savedBytes()).put("lastMs", row.lastMs()));
+        ArrayNode names = body.putArray("namespaces");
+        sums.values().stream().map(PrefixRow::namespace).distinct().sorted().limit(REQUESTS).forEach(names::add);
         return body;
     }
 

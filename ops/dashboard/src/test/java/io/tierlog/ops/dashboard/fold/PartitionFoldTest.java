@@ -126,6 +126,8 @@ class PartitionFoldTest {
         assertEquals(folds.getLast().fold.nodes(), folds.getFirst().fold.nodes());
         assertEquals(count(folds.getLast().fold.requests()), count(folds.getFirst().fold.requests()));
         assertEquals(list(folds.getLast().fold.inFlight()), list(folds.getFirst().fold.inFlight()));
+        assertEquals(Set.copyOf(list(folds.getLast().fold.prefixes())), Set.copyOf(list(folds.getFirst().fold.prefixes())));
+        assertTrue(list(folds.getFirst().fold.prefixes()).stream().anyMatch(prefix -> prefix.savedBytes() > 0));
     }
 
     private static <T> List<T> list(Iterable<T> all) {

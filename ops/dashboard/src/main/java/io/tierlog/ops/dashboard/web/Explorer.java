@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.dashboard.web;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.tierlog.controller.http.JsonBody;
+import io.tierlog.controller.http.Problem;
+import io.tierlog.events.Codec;
+import io.tierlog.events.Reading;
+import io.tierlog.events.RecordReader;
+import io.tierlog.events.Topics;
+import io.tierlog.ops.audit.AuditException;
+import io.tierlog.ops.audit.ClusterLog;
+import io.tierlog.ops.audit.LogEntry;
+import io.tierlog.ops.audit.LogSource;
+import io.tierlog.ops.audit.Stretch;
+import io.tierlog.ops.audit.history.History;
+import io.tierlog.ops.audit.history.HistoryReader;
+import io.tierlog.ops.audit.history.Subject;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.directory.Placement;
+import io.tierlog.schemas.directory.Published;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.LongFunction;
+import java.util.regex.Pattern;
+
+/**
+ * Finds one block or request in the log, with the code of {@code audit block} and {@code audit request}. One search at a time, over the last
+ * {@value #OFFSETS} offsets of all partitions of a topic together, for at most {@value #SECONDS} s; of what it finds it shows the last
+ * {@value #RECORDS} records and the first {@value #BLOCKS} blocks of the prefix tree. Safe for use by several threads.
+ */
+public final class Explorer implements AutoCloseable {
+    static final int RECORDS = 300;
+    static final int BLOCKS = 400;
+    private static final long OFFSETS = 2_000_000;
+    private static final int SECONDS = 30;
+    private static final int MOST_TEXT = 64 << 10;
+    private static final Pattern KEY = Pattern.compile("([0-9a-fA-F]{2}){8,32}");
+
+    private final LongFunction<ClusterLog> log;
+    private final Topics topics;
+    private final Codec codec;
+    private final Semaphore place = new Semaphore(1);
+    private final ExecutorService reader = Executors.newSingleThreadExecutor(Thread.ofPlatform().name("tierlog-explorer").daemon().factory());
+
+    /**
+     * A log.
+     *
+     * @param log gives the last so many offsets of each partition
+     */
+    public Explorer(LongFunction<ClusterLog> log, Topics topics, Codec codec) {
+        this.log = log;
+        this.topics = topics;
+        this.codec = codec;
+    }
+
+    /**
+     * What the log says about {@code what}: a request id, or keys of blocks in hexadecimal digits, of which the last is meant. Blocks need a
+     * {@code namespace}.
+     *
+     * @throws Problem INVALID_REQUEST when the body names nothing, OVERLOADED while another search runs, NOT_READY when it took too long,
+     *     LOG_UNAVAILABLE when the log cannot be read
+     */
+    ObjectNode json(JsonBody body) {
+        String text = body.text("what", MOST_TEXT).orElse("").strip();
+        String namespace = body.text("namespace", 1_024).orElse("").strip();
+        List<String> words = List.of(text.split("[\\s,\"\\[\\]]+")).stream().filter(word -> !word.isEmpty()).toList();
+        if (words.isEmpty()) {
+            body.finding("what", "a request id, or keys of blocks");
+        }
+        boolean keys = !words.isEmpty() && words.stream().allMatch(word -> KEY.matcher(word).matches());
+        if (keys && namespace.isEmpty()) {
+            body.finding("namespace", "must be given with the key of a block");
+        }
+        body.done();
+        Subject subject = keys ? new Subject.Block(namespace, Bytes.ofHex(words.getLast().toLowerCase(Locale.ROOT)).unshared())
+                : new Subject.Request(text);
+        if (!place.tryAcquire()) {
+            throw new Problem(Problem.Kind.OVERLOADED, "another search of the log runs", "retry in a moment");
+        }
+        try {
+            return bounded(subject, words.getLast().toLowerCase(Locale.ROOT), namespace);
+        } finally {
+            place.release();
+        }
+    }
+
+    private ObjectNode bounded(Subject subject, String last, String namespace) {
+        Future<ObjectNode> running = reader.submit(() -> search(subject, last, namespace));
+        try {
+            return running.get(SECONDS, TimeUnit.SECONDS);
+        } catch (TimeoutException e) {
+            throw new Problem(Problem.Kind.NOT_READY, "the search took longer than " + SECONDS + " s",
+                    "use audit block or audit request, with --from");
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof AuditException audit) {
+                throw new Problem(Problem.Kind.LOG_UNAVAILABLE, audit.getMessage(), audit.hint());
+            }
+            throw new IllegalStateException("the log cannot be searched", e.getCause());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new Problem(Problem.Kind.NOT_READY, "the page is stopping", "retry in a moment");
+        } finally {
+            running.cancel(true);
+        }
+    }
+
+    private ObjectNode search(Subject subject, String last, String namespace) throws InterruptedException {
+        int partitions;
+        try (ClusterLog any = log.apply(1)) {
+            partitions = any.partitions(topics.decisions());
+        }
+        try (ClusterLog source = log.apply(Math.max(1, OFFSETS / partitions))) {
+            HistoryReader history = new HistoryReader(source, topics, codec, 1);
+            History found = history.read(subject, Stretch.ALL);
+            ObjectNode json = JsonNodeFactory.instance.objectNode();
+            json.put("kind", subject instanceof Subject.Block ? "block" : "request").put("what", last).put("namespace", namespace);
+            json.put("searched", history.recordsSoFar()).put("left", Math.max(0, found.entries().size() - RECORDS));
+            records(json.putArray("records"), found.entries());
+            found.placements().forEach(each -> json.withArrayProperty("placements").addObject().put("at", each.aggregate()).put("tier", each.tier())
+                    .put("page", each.page()).put("generation", each.generation()).put("sinceMs", each.sinceMs()));
+            prefix(json, found.prefix(), last, namespace, source);
+            found.attempts().forEach(each -> attempt(json.withArrayProperty("attempts").addObject(), each));
+            found.similar().forEach(json.putArray("similar")::add);
+            return json.put("cut", source.cut());
+        }
+    }
+
+    private static void records(ArrayNode json, List<History.Entry> entries) {
+        for (History.Entry entry : entries.subList(Math.max(0, entries.size() - RECORDS), entries.size())) {
+            ObjectNode row = json.addObject().put("timeMs", entry.timeMs())
+                    .put("record", entry.topic() + "-" + entry.partition() + "@" + entry.offset()).put("about", entry.aggregate())
+                    .put("type", entry.type()).put("cause", entry.cause()).put("departure", entry.departure());
+            entry.level().ifPresent(level -> row.put("level", level));
+            entry.fields().forEach(row.putArray("fields")::add);
+        }
+    }
+
+    private void prefix(ObjectNode json, List<History.PrefixBlock> blocks, String wanted, String namespace, LogSource source) {
+        List<History.PrefixBlock> shown = blocks.subList(0, Math.min(BLOCKS, blocks.size()));
+        Map<String, Set<String>> places = shown.isEmpty() ? Map.of() : places(shown, namespace, source);
+        json.put("prefixLeft", blocks.size() - shown.size());
+        for (History.PrefixBlock block : shown) {
+            ObjectNode row = json.withArrayProperty("prefix").addObject().put("index", block.index()).put("key", block.key())
+                    .put("wanted", block.key().equals(wanted)).put("forks", block.forks()).put("requests", block.requests())
+                    .put("lastMs", block.lastMs());
+            places.getOrDefault(block.key(), Set.of()).forEach(row.putArray("at")::add);
+        }
+    }
+
+    /** Where each block serves, by its key: the last record of each placement. */
+    private Map<String, Set<String>> places(List<History.PrefixBlock> blocks, String namespace, LogSource source) {
+        Set<Bytes> wanted = new HashSet<>();
+        blocks.forEach(block -> wanted.add(Bytes.ofHex(block.key())));
+        Map<Bytes, Placement> last = new HashMap<>();
+        RecordReader<Published> records = codec.reader(Published.class);
+        try (LogSource.Stream stream = source.openAll(topics.placements())) {
+            for (List<LogEntry> entries = stream.next(); !entries.isEmpty(); entries = stream.next()) {
+                for (LogEntry entry : entries) {
+                    if (entry instanceof LogEntry.Data data && data.key() != null) {
+                        last.remove(Bytes.wrapUnshared(data.key()));
+                        if (records.read(data.value()) instanceof Reading.Decoded<Published>(Placement placement)
+                                && wanted.contains(placement.block().key()) && placement.namespace().equals(namespace)) {
+                            last.put(Bytes.wrapUnshared(data.key()), placement);
+                        }
+                    }
+                }
+            }
+        }
+        Map<String, Set<String>> places = new HashMap<>();
+        last.values().stream().sorted(Comparator.comparing(Placement::tier)).forEach(placement -> places
+                .computeIfAbsent(placement.block().key().hex(), key -> new TreeSet<>())
+                .add(placement.tier().name().toLowerCase(Locale.ROOT) + " of " + placement.location()));
+        return places;
+    }
+
+    private static void attempt(ObjectNode json, History.Attempt attempt) {
+        json.put("attempt", attempt.attempt()).put("node", attempt.aggregate()).put("namespace", attempt.namespace()).put("trace", attempt.trace());
+        ArrayNode steps = json.putArray("steps");
+        attempt.steps().forEach(step -> steps.addObject().put("timeMs", step.timeMs()).put("step", step.step()).put("afterMs", step.afterMs())
+                .put("waitedFor", step.waitedFor()).put("detail", step.detail()));
+        ArrayNode blocks = json.putArray("blocks");
+        attempt.blocks().stream().limit(BLOCKS).forEach(block -> blocks.addObject().put("index", block.index()).put("key", block.key())
+                .put("found", block.found()).put("became", block.became()).put("why", block.why()).put("broughtBy", block.broughtBy()));
+    }
+
+    @Override
+    public void close() {
+        reader.shutdownNow();
+    }
+}
