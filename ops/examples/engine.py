@@ -34,6 +34,7 @@ def stub(channel):  # what grpc_tools would generate: a callable for each call o
 
 
 TOKENS, BLOCKS, PAGES = 512, 4, 16  # tokens of a block, blocks of the prompt, pages of the device pool
+PREFILL_NS = 100_000                # what computing a token of a prompt costs, where the engine knows it: bounds the wait for a fetch
 NAMESPACE = "example-model/bf16"    # all that must match for KV to be reusable: model, revision, dtype, adapter, tenant
 DIGEST = hashlib.sha256(b"kv|ATTENTION|1|512|16384|1|u8\n").digest()  # the layouts that both sides agree on
 agent = stub(grpc.insecure_channel(ADDRESS))
@@ -93,7 +94,7 @@ try:
     def submit(request):
         reply = agent.Submit(d.SubmitRequest(
             session=opened.session, request=request, attempt=1, namespace=NAMESPACE, keys=keys,
-            prompt_tokens=BLOCKS * TOKENS + 1, block_tokens=TOKENS, reuse_eligible=True), **CALL)
+            prompt_tokens=BLOCKS * TOKENS + 1, block_tokens=TOKENS, reuse_eligible=True, prefill_ns_per_token=PREFILL_NS), **CALL)
         offer = reply.offer if reply.HasField("offer") else wait("ready", request).offer  # "waiting" means that a fetch may come first
         print(f"{request}: offered {len(offer.sources)} of {BLOCKS} blocks, reason {d.OfferReason.Name(offer.reason)}")
         return offer

@@ -32,6 +32,17 @@ def test_steps_that_overlap_load_beside_running_requests(caplog):
     assert "async_load" in caplog.text
 
 
+@pytest.mark.parametrize("value", [-1, 1_000_000_001, 0.5, "20000", True, None])
+def test_a_prefill_cost_that_cannot_be_is_refused(value):
+    with pytest.raises(SettingsError, match="prefill_ns_per_token"):
+        settings.read(config("a", prefill_ns_per_token=value), kv_config(8))
+
+
+def test_the_prefill_cost_is_not_known_unless_it_is_set():
+    assert settings.read(config("a"), kv_config(8)).prefill_ns_per_token == 0
+    assert settings.read(config("a", prefill_ns_per_token=20_000), kv_config(8)).prefill_ns_per_token == 20_000
+
+
 def test_more_than_one_group_is_refused():
     with pytest.raises(SettingsError, match="one KV cache group"):
         TierlogConnector(config("unix:/nowhere"), KVConnectorRole.SCHEDULER, kv_config(8, groups=2))

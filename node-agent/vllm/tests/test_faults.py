@@ -193,6 +193,13 @@ def test_an_agent_that_dies_in_a_load(fake, engines):
     assert fake.requests("Submit")[-1].session == "s2"
 
 
+def test_what_prefill_costs_goes_with_every_submit(fake, engines):
+    engine = engines(fake.address, prefill_ns_per_token=20_000)
+    engine.add(Request("r1", prompt(6, 22), 2))
+    run(engine)
+    assert [submit.prefill_ns_per_token for submit in fake.requests("Submit")] == [20_000]
+
+
 def test_a_slow_agent_costs_its_bound_and_then_nothing(fake, engines):
     engine = engines(fake.address, bound_ms=50)
     fake.behave["Submit"] = lambda request, context: time.sleep(0.3)

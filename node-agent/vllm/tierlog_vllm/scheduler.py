@@ -261,7 +261,8 @@ class SchedulerSide:
         prompt_tokens = request.num_tokens if whole < MOST_BLOCKS else min(request.num_tokens, (MOST_BLOCKS + 1) * tokens - 1)
         submit = messages.SubmitRequest(
             session=self._session, request=tracked.name, attempt=tracked.number, namespace=self._namespace, keys=keys,
-            prompt_tokens=prompt_tokens, block_tokens=tokens, device_blocks=held, reuse_eligible=self._fetches(request))
+            prompt_tokens=prompt_tokens, block_tokens=tokens, device_blocks=held, reuse_eligible=self._fetches(request),
+            prefill_ns_per_token=self._settings.prefill_ns_per_token)
         tracked.state, tracked.submitted_at = State.ASKING, time.monotonic()
         try:
             tracked.call = self._stream.calls.Submit.future(

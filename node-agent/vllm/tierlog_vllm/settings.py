@@ -14,9 +14,11 @@ from tierlog_vllm.compat import LOG
 DEFAULT_AGENT = "127.0.0.1:7070"
 #: Blocks of one request that the agent takes; what a prompt has more is left to vLLM.
 MOST_BLOCKS = 4_096
+_MOST_PREFILL_NS = 1_000_000_000
 _STABLE_HASH = "sha256_cbor"
 _NO_PREFIX_CACHE = ("Mamba", "SlidingWindow", "ChunkedLocal", "CrossAttention")
-_OPTIONS = {"agent", "namespace", "instance", "bound_ms", "lookup_ms", "offer_ms", "load_ms", "preemption_ms", "hold_ms", "async_load"}
+_OPTIONS = {"agent", "namespace", "instance", "bound_ms", "lookup_ms", "offer_ms", "load_ms", "preemption_ms", "hold_ms", "async_load",
+            "prefill_ns_per_token"}
 
 
 class SettingsError(ValueError):
@@ -50,6 +52,8 @@ class Settings:
     #: Longest time that the pages of a finished request are kept for its blocks to be saved.
     hold: float = 15.0
     async_load: bool = True
+    #: What it costs to compute a token of a prompt, in nanoseconds; 0 when it is not known.
+    prefill_ns_per_token: int = 0
 
 
 def _get(config: Any, *names: str) -> Any:
@@ -65,6 +69,14 @@ def _number(extra: Mapping[str, Any], name: str, default: float) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= 3_600_000:
         raise SettingsError(f"kv_connector_extra_config.{name} is {value!r}: a number of milliseconds from above 0 to 3,600,000 is needed")
     return value / 1000
+
+
+def _prefill_cost(extra: Mapping[str, Any]) -> int:
+    value = extra.get("prefill_ns_per_token", 0)
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MOST_PREFILL_NS:
+        raise SettingsError(f"kv_connector_extra_config.prefill_ns_per_token is {value!r}: a whole number of nanoseconds from 0 (not known) to "
+                            f"{_MOST_PREFILL_NS:,} is needed")
+    return value
 
 
 def _group(kv_cache_config: Any, vllm_config: Any) -> tuple[int, int]:
@@ -165,4 +177,4 @@ def read(vllm_config: Any, kv_cache_config: Any = None, scheduler: bool = True) 
         shared=why is None, block_tokens=tokens, num_blocks=blocks, rank=int(rank), ranks=int(ranks),
         bound=_number(extra, "bound_ms", 0.05), lookup=_number(extra, "lookup_ms", 1.0), offer=_number(extra, "offer_ms", 30.0),
         load=_number(extra, "load_ms", 10.0), preemption=_number(extra, "preemption_ms", 0.2), hold=_number(extra, "hold_ms", 15.0),
-        async_load=async_load)
+        async_load=async_load, prefill_ns_per_token=_prefill_cost(extra))

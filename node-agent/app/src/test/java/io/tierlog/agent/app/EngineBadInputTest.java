@@ -97,6 +97,16 @@ class EngineBadInputTest extends WarmEngineServer {
     }
 
     @Test
+    void aPrefillCostThatCannotBe() {
+        for (long wrong : new long[] {-1, 1_000_000_001}) {
+            String why = refused(Status.Code.INVALID_ARGUMENT, "BAD_ARGUMENT",
+                    () -> engine.calls().submit(request().toBuilder().setPrefillNsPerToken(wrong).build()));
+            assertEquals("prefill_ns_per_token is " + wrong + ", must be 0 (not known) to 1000000000", why);
+        }
+        world.assertHeld(BEFORE);
+    }
+
+    @Test
     void moreDestinationsThanOffered() {
         Offer offer = world.offered(engine, request());
         LoadRequest.Builder five = loadOf(offer, 4, 4).addBlocks(page(4, 8));

@@ -62,6 +62,8 @@ final class World {
     final RecordedOutput seen = new RecordedOutput();
     final AgentCore core;
     long nowMs = 1_000;
+    /** What the engine says computing a token costs, in nanoseconds; 0 when it does not say so. */
+    long prefillNsPerToken;
     private final Map<Integer, Long> generations = new HashMap<>();
     private final Map<String, Long> submits = new HashMap<>();
     private long incarnation;
@@ -196,7 +198,8 @@ final class World {
         long call = call();
         submits.put(attempt.request(), call);
         on(new AgentInput.Submitted(
-                call, attempt, prompt.namespace(), prompt.keys(), prompt.tokens(), prompt.blockTokens(), deviceBlocks, List.of(), true, eligible));
+                call, attempt, prompt.namespace(), prompt.keys(), prompt.tokens(), prompt.blockTokens(), deviceBlocks, List.of(), true, eligible,
+                prefillNsPerToken, null));
         return call;
     }
 

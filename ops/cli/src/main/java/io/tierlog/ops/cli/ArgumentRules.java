@@ -55,7 +55,7 @@ final class ArgumentRules {
         RULES.put("PORT", whole(0, 65_535));
         RULES.put("N", POSITIVE);
         RULES.put("MS", COUNT);
-        RULES.put("US", COUNT);
+        RULES.put("US", whole(0, 1_000_000));
         RULES.put("SECONDS", POSITIVE);
         RULES.put("SHARE", number("a share, above 0 and at most 1", 0, 1));
         // By flag.

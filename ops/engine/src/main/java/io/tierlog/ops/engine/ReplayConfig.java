@@ -158,11 +158,8 @@ public record ReplayConfig(
         check(speed > 0 && Double.isFinite(speed), "--speed", "expected a positive number, found " + speed);
         check(probes.isEmpty() || (probes.get().aheadMs() > 0 && pacing.speed.isPresent()), "--probe-ahead",
                 "expected a time above 0, and a workload that comes at a pace (--speed above 0)");
-        check(pacing.prefillMicrosPerToken >= 0, "--prefill-us-per-token", "expected 0 or more, found " + pacing.prefillMicrosPerToken);
-        check(
-                pacing.decodeMicrosPerToken >= 0 && pacing.decodeMicrosPerToken <= 1_000_000,
-                "--decode-us-per-token",
-                "expected 0 to 1000000, found " + pacing.decodeMicrosPerToken);
+        perToken("--prefill-us-per-token", pacing.prefillMicrosPerToken);
+        perToken("--decode-us-per-token", pacing.decodeMicrosPerToken);
         check(device.pages > 0, "--device", "expected at least one block, found " + device.pages);
         check(
                 device.blockBytes > 0 && device.blockBytes <= Long.MAX_VALUE / device.pages,
@@ -174,6 +171,10 @@ public record ReplayConfig(
                 identity.layoutDigest.size() == DIGEST_BYTES,
                 "--layout-digest",
                 "expected " + DIGEST_BYTES + " bytes, found " + identity.layoutDigest.size());
+    }
+
+    private static void perToken(String flag, long micros) throws ConfigurationError {
+        check(micros >= 0 && micros <= 1_000_000, flag, "expected 0 to 1000000, found " + micros);
     }
 
     private static void check(boolean holds, String flag, String problem) throws ConfigurationError {

@@ -26,6 +26,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -100,7 +101,8 @@ final class Tiers {
                 .setBlockTokens(request.shape().blockTokens())
                 .setDeviceBlocks(onDevice.size())
                 .setKeepsPages(true)
-                .setReuseEligible(reuseEligible);
+                .setReuseEligible(reuseEligible)
+                .setPrefillNsPerToken(TimeUnit.MICROSECONDS.toNanos(engine.shared().config().pacing().prefillMicrosPerToken()));
         request.wholeKeys().forEach(key -> submit.addKeys(key.toByteString()));
         for (PlacedBlock block : onDevice) {
             submit.addDevicePages(page(block));

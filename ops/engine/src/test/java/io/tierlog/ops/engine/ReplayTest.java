@@ -354,6 +354,7 @@ class ReplayTest {
         assertEquals("--concurrency", flag(good.withPacing(new ReplayConfig.Pacing(0, OptionalDouble.empty(), 20))));
         assertEquals("--speed", flag(good.withPacing(new ReplayConfig.Pacing(1, OptionalDouble.of(-1), 20))));
         assertEquals("--prefill-us-per-token", flag(good.withPacing(new ReplayConfig.Pacing(1, OptionalDouble.empty(), -1))));
+        assertEquals("--prefill-us-per-token", flag(good.withPacing(new ReplayConfig.Pacing(1, OptionalDouble.empty(), 1_000_001))));
     }
 
     private static String flag(ReplayConfig config) {

@@ -16,6 +16,7 @@ import io.tierlog.agent.core.api.AgentInput.ReserveCalled;
 import io.tierlog.agent.core.api.AgentInput.SaveCalled;
 import io.tierlog.agent.core.api.AgentInput.Sealed;
 import io.tierlog.agent.core.api.AgentInput.Submitted;
+import io.tierlog.agent.core.engine.EngineCallChecks;
 import io.tierlog.engine.v1.BlockPage;
 import io.tierlog.engine.v1.EvictedRequest;
 import io.tierlog.engine.v1.ExistRequest;
@@ -94,6 +95,8 @@ final class EngineArguments {
                 + " tokens in blocks of " + request.getBlockTokens() + " have " + wholeBlocks + " whole blocks");
         check(request.getDeviceBlocks() >= 0 && request.getDeviceBlocks() <= wholeBlocks, "device_blocks",
                 "is " + request.getDeviceBlocks() + ", must be 0 to " + wholeBlocks);
+        check(request.getPrefillNsPerToken() >= 0 && request.getPrefillNsPerToken() <= EngineCallChecks.MOST_PREFILL_NS, "prefill_ns_per_token",
+                "is " + request.getPrefillNsPerToken() + ", must be 0 (not known) to " + EngineCallChecks.MOST_PREFILL_NS);
         List<Bytes> keys = new ArrayList<>(request.getKeysCount());
         for (ByteString key : request.getKeysList()) {
             keys.add(key("keys[" + keys.size() + "]", key));
@@ -109,6 +112,7 @@ final class EngineArguments {
                 request.getDevicePagesCount() == 0 ? List.of() : run(request.getDevicePagesList(), devicePages),
                 request.getKeepsPages(),
                 request.getReuseEligible(),
+                request.getPrefillNsPerToken(),
                 traceContext);
     }
 

@@ -68,7 +68,7 @@ class RequestTracesTest {
     }
 
     private static AgentInput submit(long call, String context) {
-        return new AgentInput.Submitted(call, new Attempt("s", "r", 1), "n", List.of(), 1, 1, 0, List.of(), false, true, context);
+        return new AgentInput.Submitted(call, new Attempt("s", "r", 1), "n", List.of(), 1, 1, 0, List.of(), false, true, 0, context);
     }
 
     private static @Nullable String carried(Ports around, Sink sink) {

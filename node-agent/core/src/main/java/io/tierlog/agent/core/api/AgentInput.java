@@ -53,6 +53,7 @@ public sealed interface AgentInput {
      *
      * @param onDevice the leading {@code deviceBlocks} in their pages; empty when the engine does not name them
      * @param keepsPages whether the engine keeps those pages, and loaded ones, until the agent releases them; without it only sealed pages are saved
+     * @param prefillNsPerToken what computing a token of a prompt costs the engine, in nanoseconds; 0 when it does not say so
      * @param traceContext what the envelopes of its events carry; null without a trace. The core does not look at it
      */
     record Submitted(
@@ -66,9 +67,10 @@ public sealed interface AgentInput {
             List<DeviceBlock> onDevice,
             boolean keepsPages,
             boolean reuseEligible,
+            long prefillNsPerToken,
             @Nullable String traceContext)
             implements AgentInput {
-        /** Of a request without a trace. */
+        /** Of a request without a trace, of an engine that does not state its cost. */
         public Submitted(
                 long call,
                 Attempt attempt,
@@ -80,7 +82,7 @@ public sealed interface AgentInput {
                 List<DeviceBlock> onDevice,
                 boolean keepsPages,
                 boolean reuseEligible) {
-            this(call, attempt, namespace, keys, promptTokens, blockTokens, deviceBlocks, onDevice, keepsPages, reuseEligible, null);
+            this(call, attempt, namespace, keys, promptTokens, blockTokens, deviceBlocks, onDevice, keepsPages, reuseEligible, 0, null);
         }
     }
 

@@ -13,6 +13,9 @@ import java.util.Set;
 
 /** What is wrong with a call by itself, without looking at any table: an empty answer, or a sentence for people. */
 public final class EngineCallChecks {
+    /** Highest cost of a token that an engine may state, in nanoseconds: a second. */
+    public static final long MOST_PREFILL_NS = 1_000_000_000;
+
     static final int MIN_KEY_BYTES = 8;
     static final int MAX_KEY_BYTES = 32;
     private static final int MAX_TEXT = 1_024;
@@ -38,6 +41,9 @@ public final class EngineCallChecks {
         }
         if (in.deviceBlocks() < 0 || in.deviceBlocks() > in.keys().size()) {
             return Optional.of("device_blocks must be 0 to " + in.keys().size());
+        }
+        if (in.prefillNsPerToken() < 0 || in.prefillNsPerToken() > MOST_PREFILL_NS) {
+            return Optional.of("prefill_ns_per_token must be 0 to " + MOST_PREFILL_NS + ", not " + in.prefillNsPerToken());
         }
         if (in.keys().stream().anyMatch(EngineCallChecks::badKey)) {
             return Optional.of(KEY_SIZE);

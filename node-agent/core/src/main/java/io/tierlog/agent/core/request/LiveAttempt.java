@@ -11,6 +11,7 @@ import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.PeerCopies;
 import io.tierlog.schemas.Tier;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -190,6 +191,23 @@ public final class LiveAttempt {
 
     void storeFrom(int index) {
         storeFrom = index;
+    }
+
+    /** Tokens to be computed now that need not be if a fetch brought all that is below: {@code stored} blocks from {@link #storeFrom} on. */
+    long tokensToFetch(int stored) {
+        int end = Math.min(storeFrom + stored, reusable());
+        while (end < reusable() && (isIn(hostIndexes, end) || isIn(diskIndexes, end))) {
+            end++;
+        }
+        int here = submitted.deviceBlocks();
+        while (here < end && isIn(hostIndexes, here)) {
+            here++;
+        }
+        return (long) Math.max(0, end - here) * submitted.blockTokens();
+    }
+
+    private static boolean isIn(List<Integer> ascending, int index) {
+        return Collections.binarySearch(ascending, index) >= 0;
     }
 
     /** The unit that probes the store; 0 when there is none. */

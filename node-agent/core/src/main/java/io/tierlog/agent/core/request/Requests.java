@@ -24,6 +24,7 @@ import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.DevicePage;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.PeerCopies;
 import io.tierlog.schemas.RequestReason;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.ResumeRequest;
@@ -160,13 +161,19 @@ public final class Requests implements Component {
         } else if (!context.onTheLog() || waits.size() >= context.limits().bounds().waiting()) {
             answer(attempt, 0, Offer.Reason.AGENT_BUSY);
         } else {
-            waits.set(key, context.nowMs() + context.limits().times().prefetchWaitMs());
+            waitFor(attempt, attempt.reusable() - attempt.storeFrom());
             if (nothingBelow) {
                 startWaiting(attempt, 0);
             } else {
                 probe(attempt);
             }
         }
+    }
+
+    /** Sets the end of the wait, counted from Submit, for a fetch that could bring {@code stored} blocks from the store or another node. */
+    private void waitFor(LiveAttempt attempt, int stored) {
+        long bound = context.limits().times().prefetchWaitMs();
+        waits.set(key(attempt), attempt.submittedMs() + WaitBound.ms(bound, attempt.submitted().prefillNsPerToken(), attempt.tokensToFetch(stored)));
     }
 
     private void probe(LiveAttempt attempt) {
@@ -268,6 +275,10 @@ public final class Requests implements Component {
         if (present == 0 && !attempt.diskContinues() && attempt.peer() == null) {
             answer(attempt, 0, Offer.Reason.NOTHING_BELOW);
         } else {
+            if (attempt.submitted().prefillNsPerToken() > 0) { // without it the wait does not depend on what there is
+                PeerCopies peer = attempt.peer();
+                waitFor(attempt, peer == null ? present : Math.max(present, peer.from() + peer.blocks() - attempt.storeFrom()));
+            }
             startWaiting(attempt, present);
         }
     }

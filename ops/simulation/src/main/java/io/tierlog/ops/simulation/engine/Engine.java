@@ -19,8 +19,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The engine of one node: it accepts requests, asks the agent what it may load, loads, waits for device pages, computes the rest, seals, and frees
  * pages when the agent has released them. It never blocks: replies wait in an inbox until {@link #step}.
- *
- * <p>It writes to a page as soon as it may, so that a copy that is still under way shows. For one thread.
+ * It writes to a page as soon as it may, so that a copy that is still under way shows. For one thread.
  */
 public final class Engine {
     /**
@@ -33,9 +32,10 @@ public final class Engine {
      * @param kvBudgetBlocks most device pages of one request
      * @param blockTokens tokens of a block
      * @param adapters names of the available adapters
+     * @param prefillNsPerToken what it says computing a token of a prompt costs, in nanoseconds; 0 when it does not say so
      */
-    public record Config(
-            int devicePages, int sparePages, boolean retention, int maxContext, int kvBudgetBlocks, int blockTokens, List<String> adapters) {
+    public record Config(int devicePages, int sparePages, boolean retention, int maxContext, int kvBudgetBlocks, int blockTokens,
+            List<String> adapters, long prefillNsPerToken) {
         public Config {
             adapters = List.copyOf(adapters);
         }

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.agent.core.api.AgentLimits;
+import io.tierlog.agent.core.engine.EngineCallChecks;
 import io.tierlog.controller.core.api.Limits;
 import io.tierlog.ops.policy.Finding;
 import io.tierlog.ops.policy.PolicyDocument;
@@ -48,7 +49,8 @@ record WorldSpec(
         }
         Engine.Config engine = new Engine.Config(
                 1, 0, f.flag("device_retention", true), f.count("max_context", 1, Integer.MAX_VALUE, LARGE),
-                f.count("kv_budget_blocks", 1, Integer.MAX_VALUE, LARGE), blockTokens, f.texts("adapters"));
+                f.count("kv_budget_blocks", 1, Integer.MAX_VALUE, LARGE), blockTokens, f.texts("adapters"),
+                f.number("prefill_ns_per_token", 0, EngineCallChecks.MOST_PREFILL_NS, 0));
         int threshold = f.count("prefetch_threshold", 0, LARGE, 2);
         WritePolicy write = f.oneOf("write_policy", WritePolicy.class, WritePolicy.WRITE_BACK);
         if (write == WritePolicy.UNKNOWN) {
@@ -91,7 +93,7 @@ record WorldSpec(
     private static SimNode.Spec node(Fields f, Engine.Config engine) {
         Engine.Config own = new Engine.Config(
                 f.count("device_blocks", 1, MOST_BLOCKS, 31), engine.sparePages(), engine.retention(), engine.maxContext(),
-                engine.kvBudgetBlocks(), engine.blockTokens(), engine.adapters());
+                engine.kvBudgetBlocks(), engine.blockTokens(), engine.adapters(), engine.prefillNsPerToken());
         String id = f.text("id");
         if (!id.matches("[A-Za-z0-9._-]{1,64}")) {
             throw f.error("has an id of 1 to 64 letters, digits, dots, dashes or underscores, not " + id);
@@ -131,8 +133,8 @@ record WorldSpec(
         ObjectNode world = JsonNodeFactory.instance.objectNode();
         world.put("seed", 1).put("block_tokens", 2).put("ranks", 1).put("replicated", false).put("prefetch_threshold", 2);
         world.put("write_policy", WritePolicy.WRITE_BACK.name().toLowerCase(Locale.ROOT)).put("device_retention", true);
-        world.put("max_context", LARGE).put("kv_budget_blocks", LARGE).put("prefetch_wait_ms", 200).put("store_shards", 1);
-        world.put("commit", "settle").put("peers", false);
+        world.put("max_context", LARGE).put("kv_budget_blocks", LARGE).put("prefetch_wait_ms", 200).put("prefill_ns_per_token", 0);
+        world.put("store_shards", 1).put("commit", "settle").put("peers", false);
         world.putArray("adapters");
         world.putArray("tenants");
         ArrayNode nodes = world.putArray("nodes");
@@ -153,7 +155,8 @@ record WorldSpec(
         for (SimNode.Spec node : nodes) {
             Engine.Config e = node.engine();
             all.add(new SimNode.Spec(node.name(), node.hostBlocks(), node.diskBlocks(), new Engine.Config(
-                    e.devicePages(), sparePages, e.retention(), e.maxContext(), e.kvBudgetBlocks(), e.blockTokens(), e.adapters())));
+                    e.devicePages(), sparePages, e.retention(), e.maxContext(), e.kvBudgetBlocks(), e.blockTokens(), e.adapters(),
+                    e.prefillNsPerToken())));
         }
         return all;
     }

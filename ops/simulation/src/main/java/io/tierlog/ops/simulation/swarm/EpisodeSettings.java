@@ -48,7 +48,7 @@ final class EpisodeSettings {
             int disk = choices.next(4) == 0 ? 0 : 2 + choices.next(24);
             int device = 14 + choices.next(16);
             Engine.Config engine = new Engine.Config(
-                    device, 0, choices.next(4) != 0, MAX_CONTEXT, device, BLOCK_TOKENS, List.of(ADAPTER));
+                    device, 0, choices.next(4) != 0, MAX_CONTEXT, device, BLOCK_TOKENS, List.of(ADAPTER), 0);
             specs.add(new SimNode.Spec("n" + i, host, disk, engine));
         }
         return new World(settings, specs);

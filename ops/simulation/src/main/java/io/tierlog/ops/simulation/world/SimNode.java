@@ -482,7 +482,7 @@ public final class SimNode implements AgentLink {
     @Override
     public long submit(Attempt attempt, Prompt prompt, List<PageBlock> onDevice, boolean reuseEligible) {
         return call(c -> new AgentInput.Submitted(c, of(attempt), prompt.namespace(), prompt.keys(), prompt.tokens(), prompt.blockTokens(),
-                onDevice.size(), of(onDevice), true, reuseEligible));
+                onDevice.size(), of(onDevice), true, reuseEligible, spec.engine().prefillNsPerToken(), null));
     }
 
     @Override

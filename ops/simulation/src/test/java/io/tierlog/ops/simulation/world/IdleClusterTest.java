@@ -68,7 +68,7 @@ class IdleClusterTest {
     void aMinuteOfAnIdleClusterIsUnderAMegabyte() {
         List<SimNode.Spec> specs = new ArrayList<>();
         for (int i = 0; i < NODES; i++) {
-            specs.add(new SimNode.Spec("node-" + i, 64, 64, new Engine.Config(8, 0, true, 64, 8, 16, List.of())));
+            specs.add(new SimNode.Spec("node-" + i, 64, 64, new Engine.Config(8, 0, true, 64, 8, 16, List.of(), 0)));
         }
         World world = new World(
                 new WorldSettings(1, 16, 1, false, 64, Policies.INITIAL, AgentLimits.defaults(), Limits.of(6), 1_000, false), specs);
