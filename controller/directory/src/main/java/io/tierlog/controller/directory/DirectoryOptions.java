@@ -75,7 +75,7 @@ public final class DirectoryOptions {
                         "Namespace of a /query, with {model}, {tenant}, {lora} and {salt}.")
                 .list(TOKEN_HASH, Bounds.form("MODEL=HASH", text -> hasher(text, new LinkedHashMap<>())), "MODEL=HASH",
                         "How the keys of a model follow from its tokens, for /query: sha256_cbor:SEED or sha256_cbor_64bit:SEED, as in vLLM"
-                                + " with PYTHONHASHSEED=SEED, or sglang. Several models with commas, or the option several times (default: none).");
+                                + " with PYTHONHASHSEED=SEED, or sglang. Several models with commas (default: none).");
     }
 
     /** The configuration of a directory alone. */

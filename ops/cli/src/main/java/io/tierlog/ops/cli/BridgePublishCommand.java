@@ -65,12 +65,16 @@ final class BridgePublishCommand implements Callable<Integer>, OptionFlags.Confi
     private String ready(PublishApp app) throws JsonProcessingException {
         return switch (format) {
             case text -> "Publisher is up: events at " + String.join(" ", app.events()) + ", replays at " + String.join(" ", app.replays())
+                    + (app.httpPort() < 0 ? "" : ", over HTTP on port " + app.httpPort())
                     + (app.statusPort() < 0 ? "" : ", metrics on port " + app.statusPort()) + ". Ctrl-C stops it.";
             case json -> {
                 Map<String, Object> line = new LinkedHashMap<>();
                 line.put("event", "ready");
                 line.put("events", app.events());
                 line.put("replays", app.replays());
+                if (app.httpPort() >= 0) {
+                    line.put("httpPort", app.httpPort());
+                }
                 if (app.statusPort() >= 0) {
                     line.put("statusPort", app.statusPort());
                 }

@@ -5,11 +5,16 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.agent.bridge.publish.BatchLog.Numbered;
 import io.tierlog.controller.http.HealthParts;
+import io.tierlog.controller.http.HttpServer;
+import io.tierlog.controller.http.Listener;
+import io.tierlog.controller.http.ServerLimits;
 import io.tierlog.controller.http.StatusServer;
+import io.tierlog.controller.http.Tokens;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.TopicAdmin;
 import io.tierlog.events.registry.RegistryClient;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -34,6 +39,9 @@ public final class PublishApp implements AutoCloseable {
     private static final int QUEUED_MESSAGES = 100_000;
     private static final int LARGEST_QUESTION = 1_024;
     private static final int HANDSHAKE_MS = 10_000;
+    private static final ServerLimits HTTP_LIMITS = new ServerLimits(1 << 10, 4, 64);
+    /** Batches after which a webhook loses its place. */
+    private static final long MOST_BEHIND = 100_000;
     private static final int LAST_PORT = 65_535;
     private static final long CLOSE_MS = 10_000;
 
@@ -46,10 +54,12 @@ public final class PublishApp implements AutoCloseable {
     private final List<ZMQ.Socket> publishers = new ArrayList<>();
     private final List<String> events = new ArrayList<>();
     private final List<String> replays = new ArrayList<>();
+    private final BatchLog log;
     private final LiveStream live;
     private final BatchForm form;
     private final Thread thread;
     private int statusPort = -1;
+    private int httpPort = -1;
 
     private PublishApp(PublishConfig config) {
         form = config.content().shape().form();
@@ -59,7 +69,7 @@ public final class PublishApp implements AutoCloseable {
                 partitions = admin.check(config.topics());
             }
             Codec codec = new Codec(config.registry().isEmpty() ? Schemas.bundled() : own(new RegistryClient(config.registry().get())));
-            BatchLog log = new BatchLog(config.access(), config.topics(), codec, config.content().tiers());
+            log = new BatchLog(config.access(), config.topics(), codec, config.content().tiers());
             parts.push(context);
             live = own(new LiveStream(log, partitions));
             List<ZMQ.Socket> routers = new ArrayList<>();
@@ -69,6 +79,18 @@ public final class PublishApp implements AutoCloseable {
             }
             while (!live.isCaughtUp()) {
                 live.advance(() -> true, this::publish);
+            }
+            Tokens tokens = Tokens.of(config.http().tokens());
+            config.http().listen().ifPresent(where -> {
+                EventPage page = new EventPage(log, live.indexes(), counts);
+                HttpServer server = own(new HttpServer(new Listener("--http-listen", where, HTTP_LIMITS), tokens, List.of(), List.of(page.page())));
+                parts.push(page::stop);
+                httpPort = server.port();
+            });
+            for (URI url : config.http().webhooks()) {
+                for (int partition = 0; partition < partitions; partition++) {
+                    own(webhook(url, partition, MOST_BEHIND));
+                }
             }
             own(new ReplayServer(context, routers, new ReplayServer.Parts(log, live.indexes(), config.content().shape(), counts), this::fail));
             health.add("publisher", () -> ended.isDone()
@@ -136,6 +158,12 @@ public final class PublishApp implements AutoCloseable {
         return String.valueOf(socket.getLastEndpoint());
     }
 
+    /** Posts the batches of a partition, as they come, to a receiver that may be so many behind. */
+    Webhook webhook(URI url, int partition, long mostBehind) {
+        BatchIndex index = live.indexes().get(partition);
+        return new Webhook(url, new LogCursor(log, index, partition), index, counts, mostBehind);
+    }
+
     private void run() {
         try {
             while (!closing.get()) {
@@ -183,6 +211,11 @@ public final class PublishApp implements AutoCloseable {
     /** What it has counted. */
     public PublishCounts counts() {
         return counts;
+    }
+
+    /** The port of server-sent events; -1 when there is none. */
+    public int httpPort() {
+        return httpPort;
     }
 
     /** The port of metrics and health; -1 when there is none. */

@@ -9,6 +9,8 @@ import io.tierlog.events.config.OptionValues;
 import io.tierlog.events.registry.RegistryConfig;
 import io.tierlog.events.registry.RegistryLimits;
 import io.tierlog.schemas.Tier;
+import java.net.URI;
+import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
@@ -23,9 +25,24 @@ import java.util.Set;
  * @param status address of metrics and health; empty for none
  */
 public record PublishConfig(KafkaAccess access, Topics topics, Optional<RegistryConfig> registry, String events, String replay, List<String> connect,
-        Content content, Optional<Endpoint> status) {
+        Content content, Http http, Optional<Endpoint> status) {
     /** What is published, and how it is written. */
     record Content(Set<Tier> tiers, ReplayAnswer.Shape shape) {}
+
+    /**
+     * Subscribers without ZeroMQ.
+     *
+     * @param listen address of server-sent events; empty for none
+     * @param tokens file of the tokens that are accepted; empty for none
+     */
+    record Http(Optional<Endpoint> listen, Optional<Path> tokens, List<URI> webhooks) {
+        Http {
+            if (tokens.isEmpty() && listen.filter(where -> !where.toSocketAddress().getAddress().isLoopbackAddress()).isPresent()) {
+                throw new IllegalArgumentException("--http-listen " + listen.get().host() + " is reachable from other machines, where every caller"
+                        + " sees the blocks of all tenants: give --api-tokens FILE, or listen on 127.0.0.1");
+            }
+        }
+    }
 
     /** From the values of {@link PublishOptions}. */
     public static PublishConfig of(OptionValues values) {
@@ -39,6 +56,8 @@ public record PublishConfig(KafkaAccess access, Topics topics, Optional<Registry
         return new PublishConfig(LogOptions.kafka(values), LogOptions.topics(values), LogOptions.registry(values, RegistryLimits.DEFAULTS),
                 values.text(PublishOptions.EVENTS), values.text(PublishOptions.REPLAY), values.list(PublishOptions.CONNECT),
                 new Content(tiers, new ReplayAnswer.Shape(form, values.flag(PublishOptions.REPLAY_TOPICS))),
+                new Http(values.optional(PublishOptions.HTTP_LISTEN).map(Endpoint::parse), values.findPath(PublishOptions.API_TOKENS),
+                        values.list(PublishOptions.WEBHOOK).stream().map(URI::create).toList()),
                 values.optional(PublishOptions.STATUS_LISTEN).map(Endpoint::parse));
     }
 }

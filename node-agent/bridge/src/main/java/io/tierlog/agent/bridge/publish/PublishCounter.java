@@ -7,7 +7,11 @@ public enum PublishCounter {
     REPLAYS("tierlog_publish_replays_total", "Replays that were asked for"),
     REPLAYED("tierlog_publish_replayed_total", "Batches that were sent in replays"),
     REFUSED("tierlog_publish_replays_refused_total", "Replays left without an answer: too many at once, or no request that can be read"),
-    LEFT("tierlog_publish_replays_left_total", "Replays that ended early: the subscriber has gone or reads nothing, or the log has lost the batches");
+    LEFT("tierlog_publish_replays_left_total", "Replays that ended early: the subscriber has gone or reads nothing, or the log has lost the batches"),
+    STREAMED("tierlog_publish_streamed_total", "Batches that were sent as server-sent events"),
+    POSTED("tierlog_publish_posted_total", "Batches that webhooks have taken"),
+    POST_FAILURES("tierlog_publish_post_failures_total", "Posts that a webhook did not take; they are posted again"),
+    PLACES_LOST("tierlog_publish_places_lost_total", "Times that a webhook was too far behind: it goes on with new batches");
 
     private final String metric;
     private final String help;

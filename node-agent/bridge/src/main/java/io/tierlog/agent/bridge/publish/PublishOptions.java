@@ -19,6 +19,9 @@ public final class PublishOptions {
     public static final String TIERS = "tiers";
     public static final String BLOCK_TOKENS = "block.tokens";
     public static final String REPLAY_TOPICS = "replay.topics";
+    public static final String HTTP_LISTEN = "http.listen";
+    public static final String WEBHOOK = "webhook";
+    public static final String API_TOKENS = "api.tokens";
     public static final String STATUS_LISTEN = "publish.status.listen";
 
     private static final Bounds ADDRESS = Bounds.pattern("tcp://HOST:PORT", Pattern.compile("tcp://\\S+:(\\d{1,5}|\\*)"));
@@ -57,6 +60,11 @@ public final class PublishOptions {
                         "Address of the events of partition 0; further partitions have the ports after it, or any with the port *.")
                 .option(REPLAY, ConfigDef.Type.STRING, "tcp://127.0.0.1:6557", ADDRESS, "ADDRESS", "The same for replays.")
                 .list(CONNECT, ADDRESS, "ADDRESS", "Addresses of subscribers that publishers connect to, several with commas.")
+                .text(HTTP_LISTEN, Bounds.form("HOST:PORT", Endpoint::parse), "HOST:PORT",
+                        "Address of the same batches as server-sent events (default: none).")
+                .list(WEBHOOK, Bounds.URL, "URL", "URLs that batches are posted to, several with commas.")
+                .text(API_TOKENS, Bounds.FILE, "FILE", "File of the tokens that are accepted over HTTP, as that of a directory"
+                        + " (default: none, then it serves this machine alone).")
                 .text(STATUS_LISTEN, Bounds.form("HOST:PORT", Endpoint::parse), "HOST:PORT",
                         "Address of /metrics and /health, port 0 for any free one (default: none).")
                 .option(FORM, ConfigDef.Type.STRING, Form.MAPS.name(), Bounds.oneOf(Form.class), "FORM", "Form of the events: MAPS or ARRAYS.")

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.bridge.publish;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.tierlog.agent.bridge.publish.BatchLog.Numbered;
+import io.tierlog.events.Causes;
+import io.tierlog.events.RareWarning;
+import io.tierlog.events.config.Bounds;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Posts the batches of one partition to a URL, in their order, from its start on. What is not answered with 2xx is posted again, so a batch may come
+ * twice. A receiver that falls too far behind loses its place: the next number that it gets is that of a new batch, and that is on record. One thread
+ * of its own, so that a slow receiver delays no other one.
+ */
+final class Webhook implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Webhook.class);
+    private static final int AT_ONCE = 100;
+    private static final Duration WAIT = Duration.ofMillis(200);
+    private static final Duration ANSWER = Duration.ofSeconds(10);
+    private static final long FIRST_PAUSE_MS = 50;
+    private static final long LONGEST_PAUSE_MS = 10_000;
+    private static final int SUCCESS = 2;
+    private static final int HUNDRED = 100;
+    private static final long CLOSE_MS = 12_000;
+
+    private final URI url;
+    private final BatchIndex index;
+    private final LogCursor cursor;
+    private final PublishCounts counts;
+    private final long mostBehind;
+    private final HttpClient client;
+    private final RareWarning warning = new RareWarning(LOG);
+    private final CountDownLatch closing = new CountDownLatch(1);
+    private final Thread thread;
+
+    /**
+     * Begins with the next batch.
+     *
+     * @param mostBehind batches after which the receiver loses its place
+     */
+    Webhook(URI url, LogCursor cursor, BatchIndex index, PublishCounts counts, long mostBehind) {
+        this.url = url;
+        this.index = index;
+        this.cursor = cursor;
+        this.counts = counts;
+        this.mostBehind = mostBehind;
+        client = HttpClient.newBuilder().connectTimeout(ANSWER).build();
+        cursor.seek(index.next());
+        thread = Thread.ofPlatform().daemon().name("publish-webhook-" + cursor.partition()).start(this::run);
+    }
+
+    private void run() {
+        try (cursor) {
+            while (closing.getCount() > 0) {
+                post(some());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (RuntimeException e) {
+            LOG.error("{} gets no more events of partition {}", Bounds.shown(url.toString()), cursor.partition(), e);
+        } finally {
+            client.close();
+        }
+    }
+
+    /** The batches that are there, at most {@value #AT_ONCE}. */
+    private ArrayNode some() {
+        ArrayNode batches = JsonNodeFactory.instance.arrayNode();
+        try {
+            Optional<Numbered> next = cursor.next(WAIT);
+            while (next.isPresent()) {
+                if (!next.get().batch().changes().isEmpty()) {
+                    batches.add(BatchJson.of(next.get()));
+                }
+                next = batches.size() < AT_ONCE ? cursor.next(Duration.ZERO) : Optional.empty();
+            }
+        } catch (OffsetOutOfRangeException e) {
+            loseItsPlace();
+        }
+        return batches;
+    }
+
+    private void post(ArrayNode batches) throws InterruptedException {
+        if (batches.isEmpty()) {
+            return;
+        }
+        ObjectNode body = JsonNodeFactory.instance.objectNode();
+        body.set("batches", batches);
+        HttpRequest request = HttpRequest.newBuilder(url)
+                .timeout(ANSWER)
+                .header("Content-Type", "application/json")
+                .POST(HttpRequest.BodyPublishers.ofString(body.toString()))
+                .build();
+        for (long pauseMs = FIRST_PAUSE_MS; closing.getCount() > 0; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+            if (taken(request)) {
+                counts.add(PublishCounter.POSTED, batches.size());
+                return;
+            }
+            counts.add(PublishCounter.POST_FAILURES, 1);
+            if (index.next() - cursor.position() > mostBehind) {
+                loseItsPlace();
+                return;
+            }
+            if (closing.await(pauseMs, TimeUnit.MILLISECONDS)) {
+                return;
+            }
+        }
+    }
+
+    private boolean taken(HttpRequest request) throws InterruptedException {
+        try {
+            int status = client.send(request, HttpResponse.BodyHandlers.discarding()).statusCode();
+            if (status / HUNDRED != SUCCESS) {
+                warning.warn("{} answers {}: its events are posted again", Bounds.shown(url.toString()), status);
+            }
+            return status / HUNDRED == SUCCESS;
+        } catch (IOException e) {
+            warning.warn("{} does not take its events, they are posted again: {}", Bounds.shown(url.toString()), Causes.of(e));
+            return false;
+        }
+    }
+
+    private void loseItsPlace() {
+        counts.add(PublishCounter.PLACES_LOST, 1);
+        LOG.warn("{} is too far behind in partition {}: batches {} to {} are left out; ask for them at {}", Bounds.shown(url.toString()),
+                cursor.partition(), cursor.position(), index.next() - 1, EventPage.PATH);
+        cursor.seek(index.next());
+    }
+
+    @Override
+    public void close() {
+        closing.countDown();
+        try {
+            thread.join(CLOSE_MS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
