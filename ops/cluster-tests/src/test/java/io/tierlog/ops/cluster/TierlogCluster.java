@@ -178,7 +178,7 @@ final class TierlogCluster implements AutoCloseable {
         double speed = WorkloadProfile.of(workload).durationMs() / (seconds * 1_000.0);
         ReplayConfig config = ReplayConfig.of(runName(runs), workload, nodes, new ReplayConfig.Device(memory, DEVICE_PAGES, BLOCK_BYTES, false),
                         new ReplayConfig.Identity("model", digest))
-                .withPacing(new ReplayConfig.Pacing(4, OptionalDouble.of(speed), 20))
+                .withPacing(new ReplayConfig.Pacing(4, OptionalDouble.of(speed), 0)) // states no cost: waits for as long as it may
                 .withTimeouts(PATIENT);
         return Replay.run(config, ProgressListener.none());
     }

@@ -141,7 +141,7 @@ final class PeerScene implements AutoCloseable {
         ReplayConfig config = ReplayConfig.of(
                         "run-" + node + "-" + runs, workload, List.of(new EngineNode(node, new AgentAddress.HostPort("127.0.0.1", enginePort))),
                         new ReplayConfig.Device(memory, 600, BLOCK_BYTES, false), new ReplayConfig.Identity("model", digest))
-                .withPacing(new ReplayConfig.Pacing(2, OptionalDouble.empty(), 20))
+                .withPacing(new ReplayConfig.Pacing(2, OptionalDouble.empty(), 0)) // states no cost: waits for as long as it may
                 .withTimeouts(timeouts)
                 .withTraced(collector.isPresent());
         return Replay.run(config, ProgressListener.none());
