@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.audit;
 
+import io.tierlog.controller.core.invariant.FoldBytes;
+import io.tierlog.events.RecordStamp;
 import io.tierlog.schemas.Envelope;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,6 +52,39 @@ final class ChainCheck {
     /** There are no more records: reports what was undecided until now. */
     void end() {
         chains.values().forEach(senders -> senders.values().forEach(Chain::end));
+    }
+
+    /**
+     * Writes where every sender stands, or reads it. What is undecided is reported first.
+     */
+    void state(FoldBytes io) {
+        end();
+        io.map(chains, io::text, senders -> {
+            Map<String, Chain> moved = senders == null ? new LinkedHashMap<>() : senders;
+            io.map(moved, io::text, chain -> chain(io, chain));
+            return moved;
+        });
+    }
+
+    private Chain chain(FoldBytes io, @Nullable Chain known) {
+        Chain chain = known == null ? new Chain(io.text(null)) : known;
+        if (known != null) {
+            io.text(known.name);
+        }
+        chain.last = new Link(
+                new RecordPosition(io.int64(chain.last.place.offset()), io.int64(chain.last.place.timestampMs()), -1),
+                io.int64(chain.last.sequence),
+                io.int32(chain.last.previous),
+                io.int32(chain.last.crc));
+        return chain;
+    }
+
+    /** Where the senders about each aggregate stand, when each has one. */
+    Map<String, RecordStamp> stamps() {
+        Map<String, RecordStamp> stamps = new TreeMap<>();
+        chains.forEach((aggregate, senders) -> senders.values().forEach(chain ->
+                stamps.put(aggregate, new RecordStamp(chain.last.sequence, chain.last.crc))));
+        return stamps;
     }
 
     private record Link(RecordPosition place, long sequence, int previous, int crc) {
@@ -119,6 +155,7 @@ final class ChainCheck {
         void end() {
             if (doubtful != null) {
                 missingOrAltered(doubtful);
+                doubtful = null;
             }
         }
     }

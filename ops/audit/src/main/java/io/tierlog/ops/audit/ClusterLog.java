@@ -66,21 +66,29 @@ public final class ClusterLog implements LogSource {
 
     @Override
     public Stream open(String topic, int partition) {
-        return open(topic, List.of(new TopicPartition(topic, partition)));
+        return open(topic, List.of(new TopicPartition(topic, partition)), -1);
+    }
+
+    @Override
+    public Stream open(String topic, int partition, long from) {
+        return open(topic, List.of(new TopicPartition(topic, partition)), from);
     }
 
     @Override
     public Stream openAll(String topic) {
-        return open(topic, IntStream.range(0, partitions(topic)).mapToObj(p -> new TopicPartition(topic, p)).toList());
+        return open(topic, IntStream.range(0, partitions(topic)).mapToObj(p -> new TopicPartition(topic, p)).toList(), -1);
     }
 
-    private Stream open(String topic, List<TopicPartition> partitions) {
+    private Stream open(String topic, List<TopicPartition> partitions, long from) {
         KafkaConsumer<byte[], byte[]> consumer = consumer();
         try {
-            return new Reader(consumer, partitions);
+            return new Reader(consumer, partitions, from);
         } catch (KafkaException e) {
             consumer.close(CloseOptions.timeout(Duration.ZERO));
             throw unreachable(topic, e);
+        } catch (AuditException e) {
+            consumer.close(CloseOptions.timeout(Duration.ZERO));
+            throw e;
         }
     }
 
@@ -120,21 +128,33 @@ public final class ClusterLog implements LogSource {
         private final long begin;
         private final long end;
 
-        /** Partitions of one topic. */
-        Reader(KafkaConsumer<byte[], byte[]> consumer, List<TopicPartition> partitions) {
+        /** Partitions of one topic; {@code from} is where a single one is read from, -1 for its beginning. */
+        Reader(KafkaConsumer<byte[], byte[]> consumer, List<TopicPartition> partitions, long from) {
             this.consumer = consumer;
             consumer.assign(partitions);
             consumer.seekToBeginning(partitions);
             ends = consumer.endOffsets(partitions);
             for (TopicPartition one : most == Long.MAX_VALUE ? List.<TopicPartition>of() : partitions) {
-                long from = ends.getOrDefault(one, 0L) - most;
-                if (from > consumer.position(one)) {
-                    consumer.seek(one, from);
+                long tail = ends.getOrDefault(one, 0L) - most;
+                if (tail > consumer.position(one)) {
+                    consumer.seek(one, tail);
                     cut = true;
                 }
             }
-            begin = consumer.position(partitions.getFirst());
-            end = ends.getOrDefault(partitions.getFirst(), begin);
+            TopicPartition first = partitions.getFirst();
+            long beginning = consumer.position(first);
+            end = ends.getOrDefault(first, beginning);
+            if (beginning > from && from >= 0) {
+                throw TrimmedLog.before(first.topic(), first.partition(), beginning, from);
+            }
+            if (from > end) {
+                throw new AuditException(first + " ends at offset " + end + ", and the snapshot at offset " + from
+                        + ": the snapshot is of another log, or the end of the log was lost", "give a snapshot of this log");
+            }
+            if (from >= 0) {
+                consumer.seek(first, from);
+            }
+            begin = Math.max(beginning, from);
         }
 
         @Override

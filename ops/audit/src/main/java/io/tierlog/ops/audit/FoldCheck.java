@@ -15,8 +15,18 @@ import org.jspecify.annotations.Nullable;
  * not fit, the state is undefined and the fold stops. Memory: the tables of the partition, on the heap. Confined to one thread.
  */
 final class FoldCheck {
-    private final HeapTables tables = new HeapTables();
+    private final HeapTables tables;
     private boolean broken;
+
+    /** From the beginning of a partition. */
+    FoldCheck() {
+        this(new HeapTables());
+    }
+
+    /** From where these tables were. */
+    FoldCheck(HeapTables tables) {
+        this.tables = tables;
+    }
 
     /** Folds one fact; returns what is wrong with it, or null. */
     @Nullable String fold(Fact decision) {
@@ -30,6 +40,11 @@ final class FoldCheck {
             broken = true;
             return "it does not fit the state that the facts before it made: " + e.getMessage();
         }
+    }
+
+    /** The tables that the facts so far made. */
+    HeapTables tables() {
+        return tables;
     }
 
     /** Contradictions between the tables, once all facts are in them. */

@@ -23,6 +23,20 @@ public interface LogSource extends AutoCloseable {
     Stream open(String topic, int partition);
 
     /**
+     * The committed records of a partition from an offset on, to its present end.
+     *
+     * @throws AuditException when it cannot be read, or begins after that offset
+     */
+    default Stream open(String topic, int partition, long from) {
+        Stream all = open(topic, partition);
+        if (all.begin() > from) {
+            all.close();
+            throw TrimmedLog.before(topic, partition, all.begin(), from);
+        }
+        return new StreamFrom(all, from);
+    }
+
+    /**
      * The committed records of all partitions of a topic; order holds within a partition.
      *
      * @throws AuditException when it cannot be read

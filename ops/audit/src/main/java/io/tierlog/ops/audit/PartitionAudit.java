@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.audit;
 
+import io.tierlog.controller.core.invariant.FoldBytes;
 import io.tierlog.controller.core.invariant.LogInvariants;
 import io.tierlog.controller.core.invariant.Violation;
+import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Partitions;
 import io.tierlog.events.Reading;
@@ -11,12 +13,14 @@ import io.tierlog.events.RecordStamp;
 import io.tierlog.events.Topics;
 import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.decision.Fact;
+import io.tierlog.schemas.decision.PartitionOpened;
 import io.tierlog.schemas.event.Event;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -32,6 +36,14 @@ final class PartitionAudit {
     private final Listener listener;
     private final LogInvariants invariants;
     private final Optional<FoldCheck> fold;
+    private final ChainCheck eventChain;
+    private final ChainCheck decisionChain;
+    private final Optional<PartitionStart> start;
+    private final long until;
+    private String applicationId;
+    private long nextEvent;
+    private long nextDecision;
+    private long lastTimeMs;
     /** Position of the record that was read last. */
     private RecordPosition place = new RecordPosition(0, 0, 0);
     private RecordPosition lastDecision = place;
@@ -48,8 +60,19 @@ final class PartitionAudit {
         void fact(long offset, Fact decision);
     }
 
-    /** The partition, and whether its facts are folded into tables. */
-    record Job(LogSource source, Topics topics, Codec codec, int partition, boolean fold) {}
+    /**
+     * The partition.
+     *
+     * @param fold whether its facts are folded into tables
+     * @param start where to begin; empty for the beginning
+     * @param until offset of the last decision that is read
+     */
+    record Job(LogSource source, Topics topics, Codec codec, int partition, boolean fold, Optional<PartitionStart> start, long until) {
+        /** All of a partition. */
+        Job(LogSource source, Topics topics, Codec codec, int partition, boolean fold) {
+            this(source, topics, codec, partition, fold, Optional.empty(), Long.MAX_VALUE);
+        }
+    }
 
     PartitionAudit(Job job, Listener listener) {
         this.source = job.source();
@@ -57,8 +80,42 @@ final class PartitionAudit {
         this.partition = job.partition();
         this.codec = job.codec();
         this.listener = listener;
-        this.fold = job.fold() ? Optional.of(new FoldCheck()) : Optional.empty();
+        this.start = job.start();
+        this.until = job.until();
+        this.fold = job.fold() ? Optional.of(start.map(s -> new FoldCheck(s.tables())).orElseGet(FoldCheck::new)) : Optional.empty();
         this.invariants = new LogInvariants(this::violated);
+        this.eventChain = chain(topics.events());
+        this.decisionChain = chain(topics.decisions());
+        this.applicationId = start.map(s -> s.at().applicationId()).orElse("");
+        this.nextEvent = start.map(s -> s.at().nextEvent()).orElse(0L);
+        this.nextDecision = start.map(s -> s.at().nextDecision()).orElse(0L);
+        this.lastTimeMs = start.map(s -> s.at().lastTimeMs()).orElse(0L);
+    }
+
+    private ChainCheck chain(String topic) {
+        return new ChainCheck((where, detail) -> say(Finding.NUMBERING, topic, where, detail));
+    }
+
+    /** Writes what an audit needs to go on from here, or reads it. */
+    void proof(FoldBytes io) {
+        invariants.state(partition, io);
+        eventChain.state(io);
+        decisionChain.state(io);
+    }
+
+    /** By aggregate, the number and checksum of the last decision about it. */
+    Map<String, RecordStamp> stamps() {
+        return decisionChain.stamps();
+    }
+
+    /** The tables that the facts so far made; none when facts are not folded. */
+    Optional<HeapTables> tables() {
+        return fold.map(FoldCheck::tables);
+    }
+
+    /** After the last decision that was read. */
+    PartitionStart.At at() {
+        return new PartitionStart.At(partition, nextEvent, nextDecision, lastTimeMs, applicationId);
     }
 
     /** Reads all of it. {@code atRest}: nothing may be in flight at its end. */
@@ -69,19 +126,13 @@ final class PartitionAudit {
         // The end of a topic is fixed when it is opened: in this order every decision has its event, also while a cluster goes on.
         try (Side<Fact> decisions = new Side<>(topics.decisions(), Fact.class, false);
                 Side<Event> events = new Side<>(topics.events(), Event.class, true)) {
-            for (Entry<Fact> decision = decisions.next(); decision != null; decision = decisions.next()) {
-                long cause = decision.value == null ? -1 : LogInvariants.causeOffset(decision.value);
-                while (events.peekOffset() <= cause) {
-                    event(events);
-                }
-                decision(decisions, decision);
-            }
+            decided(decisions, events);
             while (events.peekOffset() < due) {
                 event(events);
             }
             invariants.atEnd(atRest);
-            events.chain.end();
-            decisions.chain.end();
+            eventChain.end();
+            decisionChain.end();
             fold.map(f -> f.check(partition)).orElse(List.of()).forEach(v -> say(v.invariant().name(), topics.decisions(), lastDecision,
                     "the tables that all facts make: " + v.detail()));
         }
@@ -91,6 +142,34 @@ final class PartitionAudit {
     private long endOfEvents() {
         try (LogSource.Stream events = source.open(topics.events(), partition)) {
             return events.end();
+        }
+    }
+
+    /** Reads the decisions, up to the last one of the job, and their events; no event behind them. */
+    void runDecided() {
+        try (Side<Fact> decisions = new Side<>(topics.decisions(), Fact.class, false);
+                Side<Event> events = new Side<>(topics.events(), Event.class, true)) {
+            decided(decisions, events);
+        }
+    }
+
+    private void decided(Side<Fact> decisions, Side<Event> events) {
+        while (decisions.peekOffset() <= until) {
+            Entry<Fact> decision = decisions.next();
+            if (decision == null) {
+                return;
+            }
+            long cause = decision.value == null ? -1 : LogInvariants.causeOffset(decision.value);
+            while (events.peekOffset() <= cause) {
+                event(events);
+            }
+            decision(decisions, decision);
+            nextEvent = Math.max(nextEvent, cause + 1);
+            nextDecision = decision.place.offset() + 1;
+            lastTimeMs = decision.place.timestampMs();
+            if (decision.value instanceof PartitionOpened opened) {
+                applicationId = opened.applicationId();
+            }
         }
     }
 
@@ -105,7 +184,7 @@ final class PartitionAudit {
             invariants.unreadable(partition, entry.place.offset());
         } else {
             checkKey(side.topic, entry, event.envelope().aggregate());
-            side.chain.accept(entry.place, event.envelope(), entry.crc);
+            eventChain.accept(entry.place, event.envelope(), entry.crc);
             invariants.event(partition, entry.place.offset(), event);
         }
     }
@@ -119,7 +198,7 @@ final class PartitionAudit {
         }
         lastDecision = entry.place;
         checkKey(side.topic, entry, decision.envelope().aggregate());
-        side.chain.accept(entry.place, decision.envelope(), entry.crc);
+        decisionChain.accept(entry.place, decision.envelope(), entry.crc);
         invariants.decision(partition, entry.place.offset(), decision);
         fold.map(f -> f.fold(decision)).ifPresent(wrong -> say("I13", side.topic, entry.place, wrong));
         listener.fact(entry.place.offset(), decision);
@@ -164,18 +243,28 @@ final class PartitionAudit {
         private final LogSource.Stream stream;
         private final RecordReader<F> reader;
         private final boolean showsAll;
-        private final ChainCheck chain;
         private final Deque<LogEntry> ahead = new ArrayDeque<>();
         private long nextOffset;
 
         Side(String topic, Class<F> family, boolean plain) {
             this.topic = topic;
-            this.stream = source.open(topic, partition);
+            this.stream = open(topic, plain);
             this.reader = codec.reader(family);
             // Events are not written in transactions, so none of their offsets is a marker.
             this.showsAll = plain || stream.showsAll();
-            this.chain = new ChainCheck((where, detail) -> say(Finding.NUMBERING, topic, where, detail));
             this.nextOffset = stream.begin();
+        }
+
+        private LogSource.Stream open(String name, boolean events) {
+            if (start.isPresent()) {
+                return source.open(name, partition, events ? start.get().at().nextEvent() : start.get().at().nextDecision());
+            }
+            LogSource.Stream all = source.open(name, partition);
+            if (all.begin() > 0) {
+                all.close();
+                throw TrimmedLog.beginsAt(name, partition, all.begin());
+            }
+            return all;
         }
 
         /** Offset of the next record; {@link Long#MAX_VALUE} at the end. */

@@ -2,6 +2,7 @@
 package io.tierlog.ops.audit;
 
 import io.tierlog.controller.core.feed.PlacementFeed;
+import io.tierlog.controller.core.invariant.FoldBytes;
 import io.tierlog.controller.core.table.Namespaces;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Reading;
@@ -17,6 +18,7 @@ import io.tierlog.schemas.directory.NodeEpoch;
 import io.tierlog.schemas.directory.Placement;
 import io.tierlog.schemas.directory.Published;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -28,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class PlacementCheck {
     private final int partition;
-    private final Map<String, Map<Space, Map<Bytes, Placed>>> placements = new HashMap<>();
-    private final Map<String, Long> lastSequences = new HashMap<>();
+    private final Map<String, Map<Space, Map<Bytes, Placed>>> placements = new LinkedHashMap<>();
+    private final Map<String, Long> lastSequences = new LinkedHashMap<>();
 
     /** Placements of one namespace on one tier of a location. */
     private record Space(Tier tier, String namespace) {}
@@ -47,7 +49,8 @@ final class PlacementCheck {
     }
 
     private Map<Bytes, Placed> placed(String location, Tier tier, String namespace) {
-        return placements.computeIfAbsent(location, l -> new HashMap<>()).computeIfAbsent(new Space(tier, namespace), s -> new HashMap<>());
+        return placements.computeIfAbsent(location, l -> new LinkedHashMap<>())
+                .computeIfAbsent(new Space(tier, namespace), s -> new LinkedHashMap<>());
     }
 
     /** Applies one fact, at {@code offset} of its partition. */
@@ -70,6 +73,29 @@ final class PlacementCheck {
             }
             default -> {}
         }
+    }
+
+    /** Writes what the facts so far placed, or reads it. */
+    void state(FoldBytes io) {
+        io.map(lastSequences, io::text, number -> io.int64(number == null ? 0 : number));
+        io.map(placements, io::text, spaces -> {
+            Map<Space, Map<Bytes, Placed>> moved = spaces == null ? new LinkedHashMap<>() : spaces;
+            io.map(moved, space -> space(io, space), here -> {
+                Map<Bytes, Placed> placed = here == null ? new LinkedHashMap<>() : here;
+                io.map(placed, io::bytes, one -> placed(io, one));
+                return placed;
+            });
+            return moved;
+        });
+    }
+
+    private static Space space(FoldBytes io, @Nullable Space known) {
+        return new Space(io.symbol(Tier.class, known == null ? null : known.tier), io.text(known == null ? null : known.namespace));
+    }
+
+    private static Placed placed(FoldBytes io, @Nullable Placed known) {
+        Placed one = known == null ? new Placed(0, 0, 0, 0, 0) : known;
+        return new Placed(io.int32(one.page), io.int64(one.generation), io.int32(one.crc32c), io.int64(one.incarnation), io.int64(one.offset));
     }
 
     /** The last record of each key in one partition of the placements topic. */

@@ -19,9 +19,22 @@ public final class RecordCursor implements AutoCloseable {
      * @throws AuditException when it cannot be read
      */
     public RecordCursor(LogSource source, String topic, int partition) {
+        this(topic, partition, source.open(topic, partition));
+    }
+
+    /**
+     * The records of a partition from an offset on.
+     *
+     * @throws AuditException when it cannot be read, or begins after that offset
+     */
+    public RecordCursor(LogSource source, String topic, int partition, long from) {
+        this(topic, partition, source.open(topic, partition, from));
+    }
+
+    private RecordCursor(String topic, int partition, LogSource.Stream stream) {
         this.topic = topic;
         this.partition = partition;
-        this.stream = source.open(topic, partition);
+        this.stream = stream;
     }
 
     /** Offset at which the partition begins, 0 unless records were deleted. */

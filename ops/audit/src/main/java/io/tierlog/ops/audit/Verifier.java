@@ -46,8 +46,14 @@ public final class Verifier {
      * @param atRest whether the log must end with nothing in flight
      * @param fold whether the facts are folded into tables (I13), which needs memory for them
      * @param placements whether the placements topic is compared with the facts (I13)
+     * @param start where to begin
      */
-    public record Options(int threads, boolean atRest, boolean fold, boolean placements) {}
+    public record Options(int threads, boolean atRest, boolean fold, boolean placements, LogStart start) {
+        /** From the beginning. */
+        public Options(int threads, boolean atRest, boolean fold, boolean placements) {
+            this(threads, atRest, fold, placements, LogStart.BEGINNING);
+        }
+    }
 
     /** A log to verify. */
     public Verifier(LogSource source, Topics topics, Codec codec, Options options) {
@@ -80,8 +86,8 @@ public final class Verifier {
         for (int p = 0; p < partitions; p++) {
             PlacementCheck check = new PlacementCheck(p);
             placements.add(check);
-            PartitionAudit.Job job = new PartitionAudit.Job(source, topics, codec, p, options.fold());
-            jobs.add(() -> new PartitionAudit(job, new Listener(options.placements() ? check : null)).run(options.atRest()));
+            int partition = p;
+            jobs.add(() -> audit(partition, check).run(options.atRest()));
         }
         LogInvariants.Counts operations = new LogInvariants.Counts(0, 0, 0, 0, 0, 0);
         for (LogInvariants.Counts counted : PartitionJobs.run(jobs, options.threads())) {
@@ -91,6 +97,14 @@ public final class Verifier {
         Optional<Finding> first = firsts.values().stream().min(OVERALL);
         long elapsedMs = (System.nanoTime() - start) / 1_000_000;
         return new VerifyReport(partitions, records.sum(), bytes.sum(), elapsedMs, operations, first, Map.copyOf(counts), notes);
+    }
+
+    private PartitionAudit audit(int partition, PlacementCheck check) {
+        Optional<PartitionStart> start = options.start().of(partition);
+        PartitionAudit.Job job = new PartitionAudit.Job(source, topics, codec, partition, options.fold(), start, Long.MAX_VALUE);
+        PartitionAudit audit = new PartitionAudit(job, new Listener(options.placements() ? check : null));
+        start.ifPresent(from -> SnapshotFold.goOn(from, audit, check));
+        return audit;
     }
 
     /**

@@ -69,6 +69,8 @@ final class ArgumentRules {
         RULES.put("--replication-factor", whole(1, Short.MAX_VALUE));
         RULES.put("--rounds", whole(1, 100));
         RULES.put("--from", text("host or disk", "(?i)host|disk"));
+        RULES.put("snapshot create --to", NOT_EMPTY);
+        RULES.put("snapshot restore --from", NOT_EMPTY);
         RULES.put("--to", text("disk or store", "(?i)disk|store"));
         RULES.put("--method", text("copy, mark or both", "(?i)copy|mark|both"));
         RULES.put("--retention", text("delete-source or keep-both", "(?i)delete[-_]source|keep[-_]both"));

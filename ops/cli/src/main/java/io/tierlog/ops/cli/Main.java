@@ -5,6 +5,7 @@ import io.tierlog.events.Causes;
 import io.tierlog.ops.bench.BenchCommand;
 import io.tierlog.ops.bench.BenchException;
 import io.tierlog.ops.cli.audit.AuditCommand;
+import io.tierlog.ops.cli.audit.SnapshotCommand;
 import io.tierlog.ops.cli.demo.DemoCommand;
 import io.tierlog.ops.cli.demo.EngineCommand;
 import io.tierlog.ops.cli.operate.DrainCommand;
@@ -70,6 +71,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             PolicyCommand.class,
             ScenarioCommand.class,
             SimulateCommand.class,
+            SnapshotCommand.class,
             TopicsCommand.class,
             WhatIfCommand.class,
             WhereCommand.class

@@ -106,6 +106,28 @@ class AuditCommandsTest {
         }
     }
 
+    /** Of a demo with one node, whose pages, leases and operations are all in the state that an audit goes on from. */
+    @Test
+    void anAuditFromASnapshotFindsWhatAnAuditOfTheLogFinds(@TempDir Path snapshots) {
+        Answer made = run("snapshot", "create", "--log", data.toString(), "--to", snapshots.toString(), "--format", "json");
+        assertEquals(0, made.exitCode(), made.toString());
+        assertTrue(made.json().get(0).get("placements").asLong() > 0, made.out());
+        Answer verified = run("snapshot", "verify", "--log", data.toString(), snapshots.toString(), "--format", "json");
+        assertEquals(0, verified.exitCode(), verified.toString());
+        Answer listed = run("snapshot", "list", snapshots.toString());
+        assertTrue(listed.out().contains("snapshot-000001") && listed.out().contains("yes"), listed.toString());
+        Answer from = verify("--log", data.toString(), "--snapshot", snapshots.toString(), "--at-rest");
+        assertEquals(0, from.exitCode(), from.toString());
+        assertEquals(originalFromCluster.json().get("operations"), from.json().get("operations"));
+        Answer rerun = rerun("--log", data.toString(), "--snapshot", snapshots.resolve("snapshot-000001").toString());
+        assertEquals(0, rerun.exitCode(), rerun.toString());
+        String[] state = {"audit", "state", "--log", data.toString(), "--at", "end", "--format", "json"};
+        String[] stateFrom = Stream.concat(Stream.of(state), Stream.of("--snapshot", snapshots.toString())).toArray(String[]::new);
+        assertEquals(run(state).out(), run(stateFrom).out());
+        Answer none = run("snapshot", "verify", "--log", data.toString(), data.toString());
+        assertEquals(2, none.exitCode(), none.toString());
+    }
+
     @Test
     void theLogOfADemoHolds() {
         for (Answer answer : List.of(originalFromCluster, verify("--log", data.toString()), verify("--log", data.resolve("broker").toString()))) {

@@ -60,6 +60,24 @@ final class AgentFold {
         return envelope.incarnation() == incarnation && envelope.sender().equals(sender);
     }
 
+    String sender() {
+        return sender;
+    }
+
+    void state(FoldBytes io) {
+        lastSequence = io.int64(lastSequence);
+        if (io.bool(lastBeat != null)) {
+            lastBeat = io.record(AgentHeartbeat.TYPE, lastBeat);
+        }
+        lastBeatAt = io.int64(lastBeatAt);
+        host.state(io);
+        disk.state(io);
+        io.map(started, io::text, operation -> new Started(
+                io.symbol(OperationKind.class, operation == null ? null : operation.kind),
+                io.text(operation == null ? null : operation.namespace),
+                io.list(operation == null ? null : operation.pages, page -> io.record(PagedBlock.TYPE, page))));
+    }
+
     void event(Event event, @Nullable Ending ending) {
         long sequence = event.envelope().sequence();
         if (sequence <= lastSequence) {

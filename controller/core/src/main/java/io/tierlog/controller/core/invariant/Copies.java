@@ -48,6 +48,20 @@ final class Copies {
         this.node = node;
     }
 
+    void state(FoldBytes io) {
+        io.map(stored, tier -> io.symbol(Tier.class, tier), spaces -> {
+            Map<String, Map<Bytes, Known>> moved = spaces == null ? new LinkedHashMap<>() : spaces;
+            io.map(moved, io::text, space -> {
+                Map<Bytes, Known> known = space == null ? new LinkedHashMap<>() : space;
+                io.map(known, io::bytes, one -> io.symbol(Known.class, one));
+                return known;
+            });
+            return moved;
+        });
+        List<Bytes> onTheWay = io.list(List.copyOf(storedOnTheWay), io::bytes);
+        storedOnTheWay.addAll(onTheWay);
+    }
+
     void clear() {
         stored.clear();
         storedOnTheWay.clear();

@@ -2,9 +2,11 @@
 package io.tierlog.controller.core.invariant;
 
 import io.tierlog.schemas.BlockResult;
+import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Tier;
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +32,34 @@ final class HostPages {
     /** The blocks that serve. */
     Resident resident() {
         return resident;
+    }
+
+    void state(FoldBytes io) {
+        resident.state(io);
+        IdentityHashMap<Resident.Copy, Resident.Name> names = resident.names();
+        List<Page> moved = io.list(pages, page -> page(io, page, names));
+        if (io.reads()) {
+            pages.addAll(moved);
+        }
+    }
+
+    /** A page and the block in it by name; a block that is no longer there, though its page was not taken since, has none. */
+    private Page page(FoldBytes io, @Nullable Page known, IdentityHashMap<Resident.Copy, Resident.Name> names) {
+        Page page = known == null ? new Page() : known;
+        page.generation = io.int64(page.generation);
+        page.operation = io.optional(page.operation);
+        if (io.bool(page.copy != null)) {
+            Resident.Name name = page.copy == null ? null : names.get(page.copy);
+            if (io.bool(name != null)) {
+                String namespace = io.text(name == null ? null : name.namespace());
+                Bytes key = io.bytes(name == null ? null : name.key());
+                page.copy = io.reads() ? resident.any(namespace, key) : page.copy;
+            } else if (io.reads()) {
+                page.copy = new Resident.Copy();
+                page.copy.page = -1;
+            }
+        }
+        return page;
     }
 
     private @Nullable Page page(int number) {

@@ -26,15 +26,30 @@ final class Leases {
         final long endMs;
         boolean held;
 
-        Live(LeaseRequested f, long requestedAt) {
-            this.incarnation = f.envelope().incarnation();
+        Live(long incarnation, long requestedAt, long endMs) {
+            this.incarnation = incarnation;
             this.requestedAt = requestedAt;
-            this.endMs = f.endMs();
+            this.endMs = endMs;
         }
     }
 
     Leases(NodeFold node) {
         this.node = node;
+    }
+
+    void state(FoldBytes io) {
+        io.map(live, io::text, known -> {
+            Live one = new Live(
+                    io.int64(known == null ? 0 : known.incarnation),
+                    io.int64(known == null ? 0 : known.requestedAt),
+                    io.int64(known == null ? 0 : known.endMs));
+            one.held = io.bool(known != null && known.held);
+            return one;
+        });
+    }
+
+    private Live begins(LeaseRequested f) {
+        return new Live(f.envelope().incarnation(), node.findings.offset(), f.endMs());
     }
 
     boolean isLive(String lease) {
@@ -55,7 +70,7 @@ final class Leases {
             node.findings.say(Invariant.I1, "lease " + f.lease() + " waits for " + f.operation() + ", which is no fetch in progress");
         }
         if (promotes && f.request().isEmpty()) {
-            live.put(f.lease(), new Live(f, node.findings.offset()));
+            live.put(f.lease(), begins(f));
             return;
         }
         Requests.Live owner = node.requests.find(f.request(), f.attempt());
@@ -68,13 +83,13 @@ final class Leases {
         } else {
             owner.lease = f.lease();
         }
-        live.put(f.lease(), new Live(f, node.findings.offset()));
+        live.put(f.lease(), begins(f));
     }
 
     /** The pin lease of a peer read has the name that the reader gave it. */
     private void granted(LeaseRequested f, Cause cause) {
         boolean asked = cause.event instanceof PeerReadRequested e && e.grant().equals(f.lease());
-        if (live.put(f.lease(), new Live(f, node.findings.offset())) != null || (!asked && cause.event != null)) {
+        if (live.put(f.lease(), begins(f)) != null || (!asked && cause.event != null)) {
             node.findings.say(Invariant.I1, "lease " + f.lease() + " is granted a second time, or was never requested");
         }
     }

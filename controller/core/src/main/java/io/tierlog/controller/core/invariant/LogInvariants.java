@@ -96,6 +96,15 @@ public final class LogInvariants {
         }
     }
 
+    /**
+     * Writes the state of the fold of one partition, or reads it. What an event leads to has all been seen when it is written.
+     *
+     * @throws IllegalStateException when an event that was folded waits for its decisions
+     */
+    public void state(int partition, FoldBytes io) {
+        fold(partition).state(io);
+    }
+
     private PartitionFold fold(int partition) {
         @Nullable PartitionFold known = partitions.get(partition);
         if (known == null) {

@@ -33,6 +33,16 @@ final class Migrations {
         this.node = node;
     }
 
+    void state(FoldBytes io) {
+        io.map(live, io::text, known -> {
+            Live one = new Live(io.record(OperationIssued.TYPE, known == null ? null : known.issued));
+            one.submitted = io.bool(known != null && known.submitted);
+            OperationEnded ended = known == null ? null : known.ended;
+            one.ended = io.bool(ended != null) ? io.record(OperationEnded.TYPE, ended) : null;
+            return one;
+        });
+    }
+
     void issued(OperationIssued f) {
         if (f.kind() == OperationKind.COPY && f.move() != null) {
             Live one = new Live(f);

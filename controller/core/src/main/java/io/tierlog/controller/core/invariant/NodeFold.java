@@ -236,6 +236,27 @@ final class NodeFold {
         promotions.closeCause();
     }
 
+    void state(FoldBytes io) {
+        incarnation = io.int64(incarnation);
+        alive = io.bool(alive);
+        foreign = io.bool(foreign);
+        sweeping = io.bool(sweeping);
+        endedAt = io.int64(endedAt);
+        io.map(capacities, tier -> io.symbol(Tier.class, tier), blocks -> io.int64(blocks == null ? 0 : blocks));
+        requests.state(io);
+        leases.state(io);
+        operations.state(io);
+        copies.state(io);
+        migrations.state(io);
+        promotions.state(io);
+        AgentFold fold = agent;
+        if (io.bool(fold != null)) {
+            String sender = io.text(fold == null ? null : fold.sender());
+            agent = fold == null ? new AgentFold(findings, sender, incarnation, capacities) : fold;
+            agent.state(io);
+        }
+    }
+
     void atRest() {
         if (sweeping) {
             findings.sayOfDecision(Invariant.I6, endedAt, "at rest the sweep of " + aggregate + " is not done");

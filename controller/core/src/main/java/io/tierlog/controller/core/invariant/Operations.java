@@ -37,6 +37,14 @@ final class Operations {
         this.counts = counts;
     }
 
+    void state(FoldBytes io) {
+        commandSequence = io.int64(commandSequence);
+        io.map(live, io::text, one -> new Live(
+                io.record(OperationIssued.TYPE, one == null ? null : one.issued),
+                io.int64(one == null ? 0 : one.issuedAt),
+                io.bool(one != null && one.mustSee)));
+    }
+
     @Nullable Live find(String operation) {
         return live.get(operation);
     }

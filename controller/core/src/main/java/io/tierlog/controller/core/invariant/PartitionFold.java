@@ -204,6 +204,33 @@ final class PartitionFold {
         ticks = f.ticks();
     }
 
+    void state(FoldBytes io) {
+        closeCause();
+        current = null;
+        if (!unanswered.isEmpty()) {
+            throw new IllegalStateException("no decision has answered the event at offset " + unanswered.getFirst().offset);
+        }
+        lastEvent = io.int64(lastEvent);
+        policy = io.record(Policy.TYPE, io.reads() ? null : policy);
+        policyVersion = io.int64(policyVersion);
+        timeMs = io.int64(timeMs);
+        ticks = io.int64(ticks);
+        opened = io.bool(opened);
+        counts.started = io.int64(counts.started);
+        counts.done = io.int64(counts.done);
+        counts.failed = io.int64(counts.failed);
+        counts.cancelled = io.int64(counts.cancelled);
+        counts.fenced = io.int64(counts.fenced);
+        io.map(nodes, io::text, node -> node(io, node));
+    }
+
+    private NodeFold node(FoldBytes io, @Nullable NodeFold node) {
+        String aggregate = io.text(node == null ? null : node.aggregate);
+        NodeFold fold = node == null ? new NodeFold(aggregate, findings, counts) : node;
+        fold.state(io);
+        return fold;
+    }
+
     void atEnd(boolean atRest) {
         closeCause();
         if (!atRest) {

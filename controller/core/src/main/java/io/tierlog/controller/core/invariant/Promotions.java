@@ -46,6 +46,16 @@ final class Promotions {
         this.node = node;
     }
 
+    /** Nothing is due between two causes. */
+    void state(FoldBytes io) {
+        io.map(open, name -> name(io, name), stage -> io.symbol(Stage.class, stage));
+        io.map(operations, io::text, names -> io.list(names, name -> name(io, name)));
+    }
+
+    private static Name name(FoldBytes io, @Nullable Name name) {
+        return new Name(io.text(name == null ? null : name.namespace), io.bytes(name == null ? null : name.key));
+    }
+
     void clear() {
         open.clear();
         due.clear();

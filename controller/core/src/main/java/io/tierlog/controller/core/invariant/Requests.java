@@ -27,16 +27,31 @@ final class Requests {
         @Nullable String lease;
         long endedAt;
 
-        Live(RequestAdmitted f, long admittedAt) {
-            this.request = f.request();
-            this.attempt = f.attempt();
-            this.incarnation = f.envelope().incarnation();
+        Live(String request, int attempt, long incarnation, long admittedAt) {
+            this.request = request;
+            this.attempt = attempt;
+            this.incarnation = incarnation;
             this.admittedAt = admittedAt;
         }
     }
 
     Requests(NodeFold node) {
         this.node = node;
+    }
+
+    void state(FoldBytes io) {
+        io.map(live, io::text, request -> live(io, request));
+    }
+
+    private static Live live(FoldBytes io, @Nullable Live known) {
+        Live one = new Live(
+                io.text(known == null ? null : known.request),
+                io.int32(known == null ? 0 : known.attempt),
+                io.int64(known == null ? 0 : known.incarnation),
+                io.int64(known == null ? 0 : known.admittedAt));
+        one.state = io.symbol(RequestState.class, known == null ? null : known.state);
+        one.lease = io.optional(known == null ? null : known.lease);
+        return known == null ? one : known;
     }
 
     /** The attempt, if it is in progress. */
@@ -54,7 +69,7 @@ final class Requests {
         if (!(cause.event instanceof RequestSubmitted e) || !isAnswer(f, e)) {
             node.findings.say(Invariant.I5, "it admits something else than what was submitted: " + f.request());
         }
-        live.put(f.request(), new Live(f, node.findings.offset()));
+        live.put(f.request(), new Live(f.request(), f.attempt(), f.envelope().incarnation(), node.findings.offset()));
     }
 
     private static boolean isAnswer(RequestAdmitted f, RequestSubmitted e) {

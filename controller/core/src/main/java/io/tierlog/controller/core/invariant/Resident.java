@@ -6,6 +6,7 @@ import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Tier;
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -37,6 +38,41 @@ final class Resident {
     /** Number of blocks that serve. */
     int size() {
         return size;
+    }
+
+    /** Under which name a copy is kept. */
+    record Name(String namespace, Bytes key) {}
+
+    /** The names of all copies, by identity. */
+    IdentityHashMap<Copy, Name> names() {
+        IdentityHashMap<Copy, Name> names = new IdentityHashMap<>();
+        spaces.forEach((namespace, space) -> space.forEach((key, copy) -> names.put(copy, new Name(namespace, key))));
+        return names;
+    }
+
+    /** The copy or stand-in of that name. */
+    @Nullable Copy any(String namespace, Bytes key) {
+        return space(namespace).get(key);
+    }
+
+    void state(FoldBytes io) {
+        size = io.int32(size);
+        io.map(spaces, io::text, space -> {
+            Map<Bytes, Copy> moved = space == null ? new LinkedHashMap<>() : space;
+            io.map(moved, io::bytes, copy -> copy(io, copy == null ? new Copy() : copy));
+            return moved;
+        });
+    }
+
+    private static Copy copy(FoldBytes io, Copy copy) {
+        copy.serves = io.bool(copy.serves);
+        copy.page = io.int32(copy.page);
+        copy.generation = io.int64(copy.generation);
+        copy.crc32c = io.int32(copy.crc32c);
+        copy.parent = io.bytes(io.reads() ? null : copy.parent);
+        copy.children = io.int32(copy.children);
+        copy.readers = io.int32(copy.readers);
+        return copy;
     }
 
     private Map<Bytes, Copy> space(String namespace) {

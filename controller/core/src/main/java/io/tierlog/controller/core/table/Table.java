@@ -6,6 +6,7 @@ import io.tierlog.schemas.WireType;
 import java.nio.ByteBuffer;
 import java.util.function.Function;
 import java.util.function.ToIntFunction;
+import org.apache.avro.Schema;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -129,6 +130,21 @@ public final class Table<K extends RowKey<K>, V extends WireRecord> {
             throw new IllegalStateException("A row of " + name + " has a format this version does not know: it was written by a later one");
         }
         return rows.decode(ByteBuffer.wrap(bytes, 1, bytes.length - 1), rows.schema());
+    }
+
+    /** The schema of its rows. */
+    Schema schema() {
+        return rows.schema();
+    }
+
+    /** A row without its format, as {@link RowImage} keeps it. */
+    byte[] encodeBare(V row) {
+        return rows.encode(row);
+    }
+
+    /** Reads {@link #encodeBare}, by the schema of its writer. */
+    V decodeBare(byte[] bytes, Schema writer) {
+        return rows.decode(bytes, writer);
     }
 
     @Override

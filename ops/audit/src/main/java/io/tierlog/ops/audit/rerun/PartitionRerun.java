@@ -7,6 +7,7 @@ import io.tierlog.controller.core.api.IllegalHistory;
 import io.tierlog.controller.core.api.Input;
 import io.tierlog.controller.core.api.Limits;
 import io.tierlog.controller.core.invariant.LogInvariants;
+import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Partitions;
 import io.tierlog.events.Reading;
@@ -14,10 +15,11 @@ import io.tierlog.events.RecordReader;
 import io.tierlog.events.RecordStamp;
 import io.tierlog.events.Topics;
 import io.tierlog.events.wire.WireFormat;
-import io.tierlog.ops.audit.AuditException;
 import io.tierlog.ops.audit.LogEntry;
 import io.tierlog.ops.audit.LogSource;
+import io.tierlog.ops.audit.PartitionStart;
 import io.tierlog.ops.audit.RecordCursor;
+import io.tierlog.ops.audit.TrimmedLog;
 import io.tierlog.schemas.SkipReason;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.InputSkipped;
@@ -49,8 +51,9 @@ final class PartitionRerun {
     private final RecordReader<Fact> facts;
     private final LongAdder progress;
     private Core core;
-    private final RowTrace tables = new RowTrace();
-    private final Map<String, RecordStamp> stamps = new HashMap<>();
+    private final RowTrace tables;
+    private final Map<String, RecordStamp> stamps;
+    private final Optional<PartitionStart.At> start;
     private long decided;
     private long compared;
     private long undecided;
@@ -58,7 +61,7 @@ final class PartitionRerun {
     private RerunReport.@Nullable Difference first;
 
     /** The partition of a log. */
-    record Job(LogSource source, Topics topics, Codec codec, int partition, int partitions, LongAdder progress) {}
+    record Job(LogSource source, Topics topics, Codec codec, int partition, int partitions, LongAdder progress, Optional<PartitionStart> start) {}
 
     /** What one partition gave; the fields are those of {@link RerunReport}. */
     record Result(long events, long decisions, long undecided, long differences, Optional<RerunReport.Difference> first) {}
@@ -82,18 +85,25 @@ final class PartitionRerun {
         this.events = job.codec().reader(Event.class);
         this.facts = job.codec().reader(Fact.class);
         this.progress = job.progress();
-        this.core = new Core(Limits.of(partitions));
+        this.start = job.start().map(PartitionStart::at);
+        this.core = new Core(Limits.of(partitions), start.map(PartitionStart.At::applicationId).orElse(""));
+        this.tables = new RowTrace(job.start().map(PartitionStart::tables).orElseGet(HeapTables::new));
+        this.stamps = new HashMap<>(job.start().map(PartitionStart::stamps).orElse(Map.of()));
+    }
+
+    private RecordCursor open(String topic, long from) {
+        return start.isPresent() ? new RecordCursor(source, topic, partition, from) : new RecordCursor(source, topic, partition);
     }
 
     /** Reads and decides all of the partition. May be called once. */
     Result run() {
         // The end of a topic is fixed when it is opened: in this order every decision has its input, also while a cluster goes on.
-        try (RecordCursor decisions = new RecordCursor(source, topics.decisions(), partition);
-                RecordCursor inputs = new RecordCursor(source, topics.events(), partition)) {
-            if (inputs.begin() > 0 || decisions.begin() > 0) {
-                throw new AuditException("partition " + partition + " begins at offset " + inputs.begin() + " of " + topics.events() + " and "
-                        + decisions.begin() + " of " + topics.decisions() + ", and a rerun needs all records",
-                        "rerun a log that nothing was deleted from; audit verify reads any log");
+        try (RecordCursor decisions = open(topics.decisions(), start.map(PartitionStart.At::nextDecision).orElse(0L));
+                RecordCursor inputs = open(topics.events(), start.map(PartitionStart.At::nextEvent).orElse(0L))) {
+            if (start.isEmpty() && (inputs.begin() > 0 || decisions.begin() > 0)) {
+                throw inputs.begin() > 0
+                        ? TrimmedLog.beginsAt(topics.events(), partition, inputs.begin())
+                        : TrimmedLog.beginsAt(topics.decisions(), partition, decisions.begin());
             }
             Recorded ahead = next(decisions);
             if (ahead != null && ahead.reading() instanceof Reading.Decoded<Fact> first && first.value() instanceof PartitionOpened opened) {

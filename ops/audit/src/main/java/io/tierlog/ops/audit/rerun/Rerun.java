@@ -5,6 +5,7 @@ import io.tierlog.events.Codec;
 import io.tierlog.events.Topics;
 import io.tierlog.ops.audit.AuditException;
 import io.tierlog.ops.audit.LogSource;
+import io.tierlog.ops.audit.LogStart;
 import io.tierlog.ops.audit.PartitionJobs;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -19,6 +20,7 @@ public final class Rerun {
     private final Topics topics;
     private final Codec codec;
     private final int threads;
+    private final LogStart start;
     private final LongAdder progress = new LongAdder();
 
     /**
@@ -27,6 +29,12 @@ public final class Rerun {
      * @param threads partitions at a time, 1 or more; each holds the tables of its partition
      */
     public Rerun(LogSource source, Topics topics, Codec codec, int threads) {
+        this(source, topics, codec, threads, LogStart.BEGINNING);
+    }
+
+    /** As the other, from {@code start} on. */
+    public Rerun(LogSource source, Topics topics, Codec codec, int threads, LogStart start) {
+        this.start = start;
         this.source = source;
         this.topics = topics;
         this.codec = codec;
@@ -41,7 +49,7 @@ public final class Rerun {
     /**
      * Reruns.
      *
-     * @throws AuditException when the log cannot be read, is damaged, or does not begin at offset 0
+     * @throws AuditException when the log cannot be read, is damaged, or begins later than {@code start}
      * @throws InterruptedException when the thread is interrupted; nothing is left running
      */
     public RerunReport run() throws InterruptedException {
@@ -53,8 +61,9 @@ public final class Rerun {
         }
         List<Callable<PartitionRerun.Result>> jobs = new ArrayList<>();
         for (int p = 0; p < partitions; p++) {
-            PartitionRerun.Job job = new PartitionRerun.Job(source, topics, codec, p, partitions, progress);
-            jobs.add(() -> new PartitionRerun(job).run());
+            int partition = p;
+            jobs.add(() -> new PartitionRerun(
+                    new PartitionRerun.Job(source, topics, codec, partition, partitions, progress, this.start.of(partition))).run());
         }
         List<PartitionRerun.Result> results = PartitionJobs.run(jobs, threads);
         Optional<RerunReport.Difference> first = results.stream().flatMap(result -> result.first().stream())

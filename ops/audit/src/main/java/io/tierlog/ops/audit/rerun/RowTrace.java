@@ -19,7 +19,7 @@ final class RowTrace implements Tables {
     /** Most rows of one input that are remembered. */
     static final int MAX_ROWS = 1_000;
 
-    private final HeapTables tables = new HeapTables();
+    private final HeapTables tables;
     private final List<Read> reads = new ArrayList<>();
 
     private record Read(Table<?, ?> table, RowKey<?> key, @Nullable WireRecord row) {
@@ -27,6 +27,10 @@ final class RowTrace implements Tables {
         public String toString() {
             return table + " " + key + ": " + (row == null ? "no row" : row);
         }
+    }
+
+    RowTrace(HeapTables tables) {
+        this.tables = tables;
     }
 
     /** Forgets what was read so far. */

@@ -14,8 +14,11 @@ import io.tierlog.ops.audit.AuditException;
 import io.tierlog.ops.audit.LogEntry;
 import io.tierlog.ops.audit.LogSource;
 import io.tierlog.ops.audit.Moment;
+import io.tierlog.ops.audit.PartitionStart;
 import io.tierlog.ops.audit.RecordCursor;
+import io.tierlog.ops.audit.TrimmedLog;
 import io.tierlog.schemas.decision.Fact;
+import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
@@ -30,11 +33,12 @@ final class StateFold implements AutoCloseable {
     private final LongAdder progress;
     private final RecordReader<Fact> facts;
     private final RecordCursor decisions;
-    private final HeapTables tables = new HeapTables();
-    private Folded last = new Folded(-1, 0, -1);
+    private final HeapTables tables;
+    private final long earliest;
+    private Folded last;
 
     /** The partition of a log. */
-    record Job(LogSource source, Topics topics, Codec codec, int partition, LongAdder progress) {}
+    record Job(LogSource source, Topics topics, Codec codec, int partition, LongAdder progress, Optional<PartitionStart> start) {}
 
     /**
      * The decision that was folded last.
@@ -57,11 +61,16 @@ final class StateFold implements AutoCloseable {
         this.partition = job.partition();
         this.progress = job.progress();
         this.facts = job.codec().reader(Fact.class);
-        this.decisions = new RecordCursor(source, topics.decisions(), partition);
-        if (decisions.begin() > 0) {
+        Optional<PartitionStart.At> start = job.start().map(PartitionStart::at);
+        this.tables = job.start().map(PartitionStart::tables).orElseGet(HeapTables::new);
+        this.last = start.map(at -> new Folded(at.lastDecision(), at.lastTimeMs(), at.lastEvent())).orElse(new Folded(-1, 0, -1));
+        this.earliest = last.offset();
+        this.decisions = start.isPresent()
+                ? new RecordCursor(source, topics.decisions(), partition, start.get().nextDecision())
+                : new RecordCursor(source, topics.decisions(), partition);
+        if (start.isEmpty() && decisions.begin() > 0) {
             decisions.close();
-            throw new AuditException("partition " + partition + " of " + topics.decisions() + " begins at offset " + decisions.begin()
-                    + ", and the state is the fold of all decisions", "read a log that nothing was deleted from");
+            throw TrimmedLog.beginsAt(topics.decisions(), partition, decisions.begin());
         }
     }
 
@@ -93,7 +102,10 @@ final class StateFold implements AutoCloseable {
     void advance(Moment moment, Tables into, Listener listener) {
         moment.requireIn(source, topics, partition);
         if (last.offset() >= 0 && !moment.includes(last.offset(), last.timeMs(), last.cause())) {
-            throw new AuditException(moment + " is before " + new Moment.Decision(partition, last.offset()), "give the earlier moment first");
+            throw last.offset() == earliest
+                    ? new AuditException(moment + " is before the snapshot, which ends with " + new Moment.Decision(partition, earliest),
+                            "give an earlier snapshot with --snapshot; snapshot list shows what there is")
+                    : new AuditException(moment + " is before " + new Moment.Decision(partition, last.offset()), "give the earlier moment first");
         }
         // What comes after the moment may be damaged: it is not decoded, and where the moment is an offset, not read.
         while (!moment.endsAt(last.offset())) {

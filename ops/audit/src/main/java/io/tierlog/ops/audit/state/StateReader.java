@@ -7,6 +7,7 @@ import io.tierlog.events.Partitions;
 import io.tierlog.events.Topics;
 import io.tierlog.ops.audit.AuditException;
 import io.tierlog.ops.audit.LogSource;
+import io.tierlog.ops.audit.LogStart;
 import io.tierlog.ops.audit.Moment;
 import io.tierlog.ops.audit.PartitionJobs;
 import java.util.ArrayList;
@@ -28,6 +29,7 @@ public final class StateReader {
     private final Topics topics;
     private final Codec codec;
     private final int threads;
+    private final LogStart start;
     private final LongAdder progress = new LongAdder();
 
     /**
@@ -36,6 +38,12 @@ public final class StateReader {
      * @param threads partitions at a time, 1 or more
      */
     public StateReader(LogSource source, Topics topics, Codec codec, int threads) {
+        this(source, topics, codec, threads, LogStart.BEGINNING);
+    }
+
+    /** As the other, from {@code start} on. */
+    public StateReader(LogSource source, Topics topics, Codec codec, int threads, LogStart start) {
+        this.start = start;
         this.source = source;
         this.topics = topics;
         this.codec = codec;
@@ -117,7 +125,7 @@ public final class StateReader {
     }
 
     private StateFold fold(int partition) {
-        return new StateFold(new StateFold.Job(source, topics, codec, partition, progress));
+        return new StateFold(new StateFold.Job(source, topics, codec, partition, progress, start.of(partition)));
     }
 
     private static OptionalInt only(int partitions, Optional<String> node) {

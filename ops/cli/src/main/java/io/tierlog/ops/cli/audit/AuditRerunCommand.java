@@ -24,9 +24,9 @@ import picocli.CommandLine.Spec;
         description = "Decide the recorded events again and compare every decision byte by byte.",
         footer = {
             "",
-            "It reads the topics of events and decisions from their beginning, and writes nothing. The first decision that differs is shown as",
-            "recorded and as decided again, with its input and the rows that the controller read for it. Inputs that were skipped on record are",
-            "skipped again. Each partition needs memory for its tables.",
+            "It reads the topics of events and decisions from their beginning or a snapshot on, and writes nothing. The first decision that",
+            "differs is shown as recorded and as decided again, with its input and the rows that the controller read for it. Inputs that were",
+            "skipped on record are skipped again. Each partition needs memory for its tables.",
             "Exit codes: 0 the same decisions, 1 a decision differs, 2 the log cannot be read."
         })
 final class AuditRerunCommand implements Callable<Integer> {
@@ -44,10 +44,13 @@ final class AuditRerunCommand implements Callable<Integer> {
     @Mixin
     AuditOptions audit;
 
+    @Mixin
+    SnapshotChoice from = new SnapshotChoice();
+
     @Override
     public Integer call() throws Exception {
         RerunReport report = audit.read(cluster, source -> {
-            Rerun rerun = new Rerun(source, cluster.topics(), cluster.codec(), audit.threads());
+            Rerun rerun = new Rerun(source, cluster.topics(), cluster.codec(), audit.threads(), from.start(source, cluster.topics()));
             return AuditOptions.withProgress(spec.commandLine().getErr(), rerun::recordsSoFar, rerun::run);
         });
         print(report);

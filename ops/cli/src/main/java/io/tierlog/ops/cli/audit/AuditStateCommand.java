@@ -54,6 +54,9 @@ final class AuditStateCommand implements Callable<Integer> {
     @Mixin
     AuditOptions audit;
 
+    @Mixin
+    SnapshotChoice from = new SnapshotChoice();
+
     @Option(names = "--at", paramLabel = "MOMENT", description = "The moment (default: end).")
     @Nullable String at;
 
@@ -75,7 +78,7 @@ final class AuditStateCommand implements Callable<Integer> {
         String moment = at == null ? "end" : at;
         ObjectNode json = audit.read(cluster, source -> {
             Topics topics = cluster.topics();
-            StateReader reader = new StateReader(source, topics, cluster.codec(), audit.threads());
+            StateReader reader = new StateReader(source, topics, cluster.codec(), audit.threads(), from.start(source, cluster.topics()));
             Optional<String> only = Optional.ofNullable(node);
             return AuditOptions.withProgress(spec.commandLine().getErr(), reader::recordsSoFar, () -> two == null
                     ? state(reader.read(Moment.parse("--at", moment, topics), only), moment)

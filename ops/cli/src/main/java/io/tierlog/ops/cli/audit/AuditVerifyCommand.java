@@ -8,6 +8,7 @@ import io.tierlog.controller.core.invariant.LogInvariants;
 import io.tierlog.events.Codec;
 import io.tierlog.ops.audit.Finding;
 import io.tierlog.ops.audit.LogSource;
+import io.tierlog.ops.audit.LogStart;
 import io.tierlog.ops.audit.Verifier;
 import io.tierlog.ops.audit.VerifyReport;
 import io.tierlog.ops.cli.CliError;
@@ -49,6 +50,9 @@ final class AuditVerifyCommand implements Callable<Integer> {
     @Option(names = "--at-rest", description = "Nothing is in flight at the end of the log: nothing may be open there.")
     boolean atRest;
 
+    @Mixin
+    SnapshotChoice from = new SnapshotChoice();
+
     @Option(names = "--no-fold", description = "Do not fold the decisions into tables; saves the memory for them.")
     boolean noFold;
 
@@ -62,7 +66,7 @@ final class AuditVerifyCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         return audit.read(cluster, source -> {
             Codec codec = cluster.codec();
-            Verifier verifier = verifier(source, codec);
+            Verifier verifier = verifier(source, codec, from.start(source, cluster.topics()));
             VerifyReport report = AuditOptions.withProgress(spec.commandLine().getErr(), verifier::recordsSoFar, verifier::verify);
             Map<String, Object> speed = compareSpeed ? speed(source, codec) : Map.of();
             print(report, speed);
@@ -70,8 +74,8 @@ final class AuditVerifyCommand implements Callable<Integer> {
         });
     }
 
-    private Verifier verifier(LogSource source, Codec codec) {
-        return new Verifier(source, cluster.topics(), codec, new Verifier.Options(audit.threads(), atRest, !noFold, !noPlacements));
+    private Verifier verifier(LogSource source, Codec codec, LogStart start) {
+        return new Verifier(source, cluster.topics(), codec, new Verifier.Options(audit.threads(), atRest, !noFold, !noPlacements, start));
     }
 
     /** Both ways in turn, the best of each: what is left of the machine's noise hits both alike. */
@@ -80,9 +84,9 @@ final class AuditVerifyCommand implements Callable<Integer> {
         double audit = 0;
         for (int round = 0; round < ROUNDS; round++) {
             long start = System.nanoTime();
-            long records = verifier(source, codec).readBare();
+            long records = verifier(source, codec, from.start(source, cluster.topics())).readBare();
             bare = Math.max(bare, records * 1e9 / (System.nanoTime() - start));
-            audit = Math.max(audit, verifier(source, codec).verify().recordsPerSecond());
+            audit = Math.max(audit, verifier(source, codec, from.start(source, cluster.topics())).verify().recordsPerSecond());
         }
         Map<String, Object> speed = new LinkedHashMap<>();
         speed.put("bareRecordsPerSecond", Math.round(bare));

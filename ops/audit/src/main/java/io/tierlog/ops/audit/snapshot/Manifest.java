@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.audit.snapshot;
+
+import io.tierlog.ops.audit.PartitionStart;
+import java.io.IOException;
+import java.io.StringReader;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Properties;
+
+/**
+ * What a snapshot consists of, as lines of text that end with their own checksum. Immutable.
+ *
+ * @param layout of its files
+ * @param coreVersion version of decide and evolve that made it
+ * @param events topic of the events
+ * @param decisions topic of the decisions
+ * @param previous name of the snapshot that it went on from; empty when it was folded from the beginning of the log
+ * @param createdMs when it was made, milliseconds since 1970
+ * @param parts one for each partition, ascending
+ */
+record Manifest(int layout, int coreVersion, String events, String decisions, String previous, long createdMs, List<Part> parts) {
+    /** Its name in the directory of the snapshot. */
+    static final String FILE = "snapshot.properties";
+
+    private static final String CHECKSUM = "sha256=";
+
+    Manifest {
+        parts = List.copyOf(parts);
+    }
+
+    /**
+     * One partition.
+     *
+     * @param bytes length of its file
+     * @param sha256 checksum of its file, in hexadecimal digits
+     * @param placements rows of the table of placements
+     */
+    record Part(PartitionStart.At at, long bytes, String sha256, long placements) {
+        /** Its file. */
+        String file() {
+            return "partition-" + at.partition();
+        }
+    }
+
+    /** The lines. */
+    String text() {
+        StringBuilder text = new StringBuilder();
+        line(text, "layout", layout);
+        line(text, "core-version", coreVersion);
+        line(text, "events", events);
+        line(text, "decisions", decisions);
+        line(text, "previous", previous);
+        line(text, "created-ms", createdMs);
+        line(text, "partitions", parts.size());
+        for (Part part : parts) {
+            String prefix = "partition." + part.at.partition() + ".";
+            line(text, prefix + "next-event", part.at.nextEvent());
+            line(text, prefix + "next-decision", part.at.nextDecision());
+            line(text, prefix + "last-ms", part.at.lastTimeMs());
+            line(text, prefix + "application-id", part.at.applicationId());
+            line(text, prefix + "placements", part.placements);
+            line(text, prefix + "bytes", part.bytes);
+            line(text, prefix + "sha256", part.sha256);
+        }
+        return text + CHECKSUM + sha256(text.toString()) + "\n";
+    }
+
+    private static void line(StringBuilder text, String name, Object value) {
+        text.append(name).append('=').append(value).append('\n');
+    }
+
+    /**
+     * Reads {@link #text}.
+     *
+     * @throws IOException when it is not whole
+     */
+    static Manifest of(String text) throws IOException {
+        int end = text.lastIndexOf(CHECKSUM);
+        if (end < 0 || !text.substring(end).strip().equals(CHECKSUM + sha256(text.substring(0, end)))) {
+            throw new IOException(FILE + " is damaged: its checksum is wrong");
+        }
+        Properties values = new Properties();
+        values.load(new StringReader(text.substring(0, end)));
+        List<Part> parts = new ArrayList<>();
+        try {
+            for (int p = 0; p < number(values, "partitions"); p++) {
+                String prefix = "partition." + p + ".";
+                PartitionStart.At at = new PartitionStart.At(p, number(values, prefix + "next-event"), number(values, prefix + "next-decision"),
+                        number(values, prefix + "last-ms"), values.getProperty(prefix + "application-id", ""));
+                parts.add(new Part(at, number(values, prefix + "bytes"), values.getProperty(prefix + "sha256", ""),
+                        number(values, prefix + "placements")));
+            }
+            return new Manifest((int) number(values, "layout"), (int) number(values, "core-version"), values.getProperty("events", ""),
+                    values.getProperty("decisions", ""), values.getProperty("previous", ""), number(values, "created-ms"), parts);
+        } catch (NumberFormatException e) {
+            throw new IOException(FILE + " is of another version: " + e.getMessage(), e);
+        }
+    }
+
+    private static long number(Properties values, String name) {
+        return Long.parseLong(values.getProperty(name, "no " + name));
+    }
+
+    /** Checksum of a text, in hexadecimal digits. */
+    static String sha256(String text) {
+        return HexFormat.of().formatHex(digest().digest(text.getBytes(StandardCharsets.UTF_8)));
+    }
+
+    /** A digest of the kind that snapshots use. */
+    static MessageDigest digest() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java has SHA-256", e);
+        }
+    }
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.audit.snapshot;
+
+import io.tierlog.ops.audit.AuditException;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The snapshots of one log, in a directory. Several processes may use it at a time.
+ *
+ * <pre>
+ *   DIR/snapshot-000001/partition-0 ... snapshot.properties, verified
+ *   DIR/.making-UUID/          one that is being made, or was when its process ended; DIR/.making-UUID.lock is locked as long as it is made
+ * </pre>
+ *
+ * <p>A snapshot is written beside the others, brought to the disk, and then gets its name in one step: what has a name is whole. What a killed
+ * process left is deleted by the next one.
+ */
+public final class SnapshotDirectory {
+    private static final Logger LOG = LoggerFactory.getLogger(SnapshotDirectory.class);
+    private static final Pattern NAME = Pattern.compile("snapshot-(\\d{6,9})");
+    private static final String MAKING = ".making-";
+    private static final String LOCK = ".lock";
+
+    private final Path directory;
+    private final SnapshotFiles files;
+
+    /** The directory, which {@link #create} makes if there is none. */
+    public SnapshotDirectory(Path directory) {
+        this(directory, SnapshotFiles.DISK);
+    }
+
+    SnapshotDirectory(Path directory, SnapshotFiles files) {
+        this.directory = directory;
+        this.files = files;
+    }
+
+    /** Fills a directory. */
+    @FunctionalInterface
+    interface Maker {
+        /** Writes the files of a snapshot and returns its manifest; empty when there is to be none. */
+        Optional<Manifest> make(Path into) throws IOException, InterruptedException;
+    }
+
+    /**
+     * The snapshot that a path names: a snapshot itself, or the last one of a directory of them.
+     *
+     * @throws AuditException when there is none
+     */
+    public static Snapshot find(Path path) {
+        return Files.exists(path.resolve(Manifest.FILE)) ? Snapshot.in(path) : new SnapshotDirectory(path).last().orElseThrow(
+                () -> new AuditException("there is no snapshot in " + path, "make one with snapshot create --to " + path));
+    }
+
+    /**
+     * The snapshot of a name.
+     *
+     * @throws AuditException when there is none
+     */
+    public Snapshot get(String name) {
+        return Snapshot.in(directory.resolve(name));
+    }
+
+    /** All snapshots, the oldest first; those that are damaged are left out. */
+    public List<Snapshot> list() {
+        List<Snapshot> found = new ArrayList<>();
+        for (Path path : paths()) {
+            try {
+                found.add(Snapshot.in(path));
+            } catch (AuditException e) {
+                LOG.warn("{}", e.getMessage());
+            }
+        }
+        return found;
+    }
+
+    /** The last whole snapshot. */
+    public Optional<Snapshot> last() {
+        List<Snapshot> all = list();
+        return all.isEmpty() ? Optional.empty() : Optional.of(all.getLast());
+    }
+
+    private List<Path> paths() {
+        if (!Files.isDirectory(directory)) {
+            return List.of();
+        }
+        try (Stream<Path> names = Files.list(directory)) {
+            return names.filter(path -> NAME.matcher(path.getFileName().toString()).matches()).sorted().toList();
+        } catch (IOException e) {
+            throw unreadable(e);
+        }
+    }
+
+    private AuditException unreadable(Exception why) {
+        return new AuditException("cannot use " + directory + ": " + why, "check that this user may read and write it, and that its disk is not full",
+                why);
+    }
+
+    /**
+     * Makes a snapshot. Nothing that is there is changed.
+     *
+     * @throws AuditException when it cannot be written; nothing of it is left then
+     */
+    Optional<Snapshot> create(Maker maker) throws InterruptedException {
+        String name = MAKING + UUID.randomUUID();
+        Path making = directory.resolve(name);
+        Path lock = directory.resolve(name + LOCK);
+        try {
+            Files.createDirectories(directory);
+            // Closing the channel releases the lock.
+            try (FileChannel channel = FileChannel.open(lock, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+                channel.lock();
+                deleteLeftovers();
+                files.createDirectory(making);
+                Optional<Manifest> manifest = maker.make(making);
+                Path made = manifest.isEmpty() ? null : publish(making, manifest.get());
+                return made == null ? Optional.empty() : Optional.of(Snapshot.in(made));
+            } finally {
+                delete(making);
+                Files.deleteIfExists(lock);
+            }
+        } catch (IOException | UncheckedIOException e) {
+            throw unreadable(e);
+        }
+    }
+
+    private @Nullable Path publish(Path making, Manifest manifest) throws IOException {
+        writeText(making.resolve(Manifest.FILE), manifest.text());
+        files.sync(making);
+        while (true) {
+            Path name = directory.resolve(String.format(Locale.ROOT, "snapshot-%06d", lastNumber() + 1));
+            try {
+                files.rename(making, name);
+            } catch (IOException e) {
+                if (Files.exists(name)) {
+                    continue; // Another process was faster.
+                }
+                throw e;
+            }
+            files.sync(directory);
+            return name;
+        }
+    }
+
+    private long lastNumber() {
+        List<Path> taken = paths();
+        return taken.isEmpty() ? 0 : Long.parseLong(taken.getLast().getFileName().toString().substring("snapshot-".length()));
+    }
+
+    /** Records that a snapshot was verified. */
+    void verified(Snapshot snapshot) {
+        Path mark = snapshot.directory().resolve(Snapshot.VERIFIED);
+        Path next = snapshot.directory().resolve(MAKING + UUID.randomUUID());
+        try {
+            writeText(next, snapshot.mark() + "\n");
+            files.rename(next, mark);
+            files.sync(snapshot.directory());
+        } catch (IOException e) {
+            throw unreadable(e);
+        }
+    }
+
+    private void writeText(Path file, String text) throws IOException {
+        try (OutputStream out = files.write(file)) {
+            out.write(text.getBytes(StandardCharsets.UTF_8));
+        }
+    }
+
+    /** A new file of a snapshot that is being made. */
+    OutputStream write(Path file) throws IOException {
+        return files.write(file);
+    }
+
+    /** What processes left that were killed: their locks are free. */
+    private void deleteLeftovers() throws IOException {
+        try (DirectoryStream<Path> locks = Files.newDirectoryStream(directory, MAKING + "*" + LOCK)) {
+            for (Path lock : locks) {
+                deleteLeftover(lock);
+            }
+        }
+    }
+
+    private void deleteLeftover(Path lock) throws IOException {
+        try (FileChannel channel = FileChannel.open(lock, StandardOpenOption.WRITE)) {
+            FileLock free = channel.tryLock();
+            if (free != null) {
+                String name = lock.getFileName().toString();
+                delete(directory.resolve(name.substring(0, name.length() - LOCK.length())));
+                Files.deleteIfExists(lock);
+            }
+        } catch (OverlappingFileLockException | NoSuchFileException e) {
+            LOG.debug("{} is being made by another thread, or was finished meanwhile", lock);
+        }
+    }
+
+    private void delete(Path making) throws IOException {
+        if (!Files.isDirectory(making)) {
+            return;
+        }
+        List<Path> parts;
+        try (Stream<Path> all = Files.list(making)) {
+            parts = all.toList();
+        }
+        for (Path part : parts) {
+            files.delete(part);
+        }
+        files.delete(making);
+    }
+}
