@@ -13,6 +13,8 @@ import io.tierlog.controller.http.Tokens;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.TopicAdmin;
+import io.tierlog.events.acl.AccessRole;
+import io.tierlog.events.acl.AclTable;
 import io.tierlog.events.registry.RegistryClient;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -67,6 +69,7 @@ public final class PublishApp implements AutoCloseable {
             int partitions;
             try (TopicAdmin admin = new TopicAdmin(config.access())) {
                 partitions = admin.check(config.topics());
+                AclTable.require(admin, config.topics(), AccessRole.PUBLISHER);
             }
             Codec codec = new Codec(config.registry().isEmpty() ? Schemas.bundled() : own(new RegistryClient(config.registry().get())));
             log = new BatchLog(config.access(), config.topics(), codec, config.content().tiers());
