@@ -22,6 +22,7 @@ import java.util.TreeSet;
 import org.apache.kafka.common.acl.AclBinding;
 import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.resource.ResourcePattern;
+import org.apache.kafka.common.resource.ResourceType;
 import org.junit.jupiter.api.Test;
 
 /** Topics and users for Strimzi are those of the code. */
@@ -58,10 +59,10 @@ class StrimziTest {
             ArrayNode acls = object.putArray("acls");
             operations(table, role).forEach((resource, operations) -> {
                 ObjectNode acl = acls.addObject();
-                acl.putObject("resource")
-                        .put("type", camel(resource.resourceType().name()))
-                        .put("name", resource.name())
-                        .put("patternType", resource.patternType().name().toLowerCase(Locale.ROOT));
+                ObjectNode of = acl.putObject("resource").put("type", camel(resource.resourceType().name()));
+                if (resource.resourceType() != ResourceType.CLUSTER) { // there is one
+                    of.put("name", resource.name()).put("patternType", resource.patternType().name().toLowerCase(Locale.ROOT));
+                }
                 ArrayNode list = acl.putArray("operations");
                 operations.forEach(operation -> list.add(pascal(operation.name())));
             });

@@ -4,8 +4,8 @@ package io.tierlog.agent.core.request;
 /** How long a request waits for a fetch. Without state. */
 final class WaitBound {
     /**
-     * A request waits for so many times what computing would take. In the default demo, 2 keeps the hit ratio of the plain bound and 1 loses a
-     * tenth of it, since waits end right before their fetches; 4 keeps no more and makes the slowest requests slower.
+     * A request waits for so many times what computing would take. In the default demo on a busy machine, 2 kept the hit ratio of the plain bound,
+     * 1 lost 11 to 19 % of it, since waits ended right before their fetches, and 4 kept no more (docs/decisions/0062).
      */
     static final int TIMES = 2;
 
