@@ -85,8 +85,39 @@ public abstract sealed class ControllerException extends RuntimeException {
                     + " ends at decision " + inLog + ": " + (inLog > inState
                     ? "the group's offsets, the changelog or the state were lost, and deciding again would repeat every decision"
                     : "decisions were lost")
-                    + ". Nothing was decided. Restore the lost topics or offsets from a backup, or begin a new log with another --topic-prefix",
+                    + ". Nothing was decided. Restore the lost topics or offsets from a backup, write the changelog with tierlog snapshot restore,"
+                    + " or begin a new log with another --topic-prefix",
                     null);
+        }
+    }
+
+    /** The first records of a partition were trimmed, and there is no state of them. */
+    public static final class LogTrimmed extends ControllerException {
+        private static final long serialVersionUID = 1L;
+
+        LogTrimmed(TopicPartition place, long begin, String applicationId) {
+            super(place + " begins at offset " + begin + ", and application id " + applicationId + " has no state of what was before"
+                    + ": deciding from there on would forget every block. Nothing was decided. Write the state from a snapshot with"
+                    + " tierlog snapshot restore, or begin a new log with another --topic-prefix", null);
+        }
+    }
+
+    /** Rows of before and after a snapshot was loaded. */
+    public static final class StateMixed extends ControllerException {
+        private static final long serialVersionUID = 1L;
+
+        StateMixed(int partition, String applicationId) {
+            super("the state directory has rows of partition " + partition + " from before the state of application id " + applicationId
+                    + " was written from a snapshot. Nothing was decided. Delete the state directory: it is restored from the changelog", null);
+        }
+    }
+
+    /** A changelog cannot be written from a snapshot. */
+    public static final class NotRestored extends ControllerException {
+        private static final long serialVersionUID = 1L;
+
+        NotRestored(String why, @Nullable Throwable cause) {
+            super(why, cause);
         }
     }
 

@@ -34,7 +34,7 @@ final class ControllerTopology {
     static final String DEAD_LETTERS = "dead-letters";
 
     /** Compact, and soon: what a restore reads is then little more than the state itself. */
-    private static final Map<String, String> CHANGELOG = Map.of(
+    static final Map<String, String> CHANGELOG = Map.of(
             "cleanup.policy", "compact",
             "min.cleanable.dirty.ratio", "0.2",
             "segment.bytes", String.valueOf(64 << 20),

@@ -43,6 +43,7 @@ import org.slf4j.LoggerFactory;
  *   <li>The last decision of a partition must be the last one of the restored state. Otherwise group offsets, changelog or decisions were
  *       lost, and the controller stops before it decides anything.
  *   <li>Records near the end that no controller of this log has written are passed over and named at {@code /health}: see {@link DecisionTail}.
+ *   <li>A partition without decisions and without state must have its first records: otherwise they were trimmed, and this is not a new log.
  *   <li>The event that the last decision answers must be there, and be that event. A topic of events that was deleted and made again would give
  *       offsets, and with them ids of operations, a second time.
  * </ul>
@@ -132,6 +133,9 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
      */
     @Override
     public long check(int partition, SequenceStamper state) {
+        if (!state.isOfOneLoad()) {
+            throw new ControllerException.StateMixed(partition, applicationId);
+        }
         while (true) {
             try {
                 return compare(partition, state);
@@ -170,6 +174,7 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
                 RecordStamp inState = state.last(SequenceStamper.Kind.DECISION, aggregate);
                 RecordStamp inLog = fact == null ? RecordStamp.NONE : stamp(fact, tail.getLast());
                 if (fact == null && inState.equals(RecordStamp.NONE)) {
+                    requireBeginning(consumer, partition);
                     return NONE;
                 }
                 if (inLog.sequence() >= inState.sequence() || !mayBeLate(consumer, place, System.nanoTime() - startNs)) {
@@ -177,6 +182,17 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
                 }
                 LOG.info("partition {}: the last commit does not show in {} yet", partition, topics.decisions());
                 pause();
+            }
+        }
+    }
+
+    /** A log without decisions is new only where it has its first records. */
+    private void requireBeginning(KafkaConsumer<byte[], byte[]> consumer, int partition) {
+        for (String topic : List.of(topics.decisions(), topics.events())) {
+            TopicPartition place = new TopicPartition(topic, partition);
+            long begin = consumer.beginningOffsets(List.of(place)).getOrDefault(place, 0L);
+            if (begin > 0) {
+                throw new ControllerException.LogTrimmed(place, begin, applicationId);
             }
         }
     }

@@ -9,6 +9,7 @@ import io.tierlog.events.RecordStamp;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.WireRecord;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +25,11 @@ final class SequenceStamper {
 
     /** Most aggregates whose count is kept: an instance writes about its nodes, and now and then about a migration. */
     private static final int KEPT = 4_096;
+
+    /** The first and the last row of a changelog that was written from a snapshot: both have the same value. */
+    static final byte[] FIRST = {TAG, 'f'};
+
+    static final byte[] LAST = {TAG, 'l'};
 
     private final OrderedBytes rows;
     private final KeptRows<Chain, RecordStamp> counts;
@@ -94,6 +100,16 @@ final class SequenceStamper {
     private RecordStamp last(Chain chain) {
         RecordStamp kept = counts.get(chain);
         return kept == null ? RecordStamp.NONE : kept;
+    }
+
+    /** Sets the last decision about {@code aggregate}, where state is made from a snapshot. */
+    void restore(String aggregate, RecordStamp stamp) {
+        counts.put(new Chain(Kind.DECISION, aggregate), stamp, 0);
+    }
+
+    /** Whether the rows are all of one load: what was there before a snapshot was loaded has only the last of its two marks. */
+    boolean isOfOneLoad() {
+        return Arrays.equals(rows.get(FIRST), rows.get(LAST));
     }
 
     /** An input is decided. */

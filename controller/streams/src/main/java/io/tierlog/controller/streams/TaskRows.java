@@ -2,6 +2,7 @@
 package io.tierlog.controller.streams;
 
 import io.tierlog.controller.core.table.BytesTables;
+import io.tierlog.controller.core.table.OrderedBytes;
 import io.tierlog.controller.core.table.Tables;
 import io.tierlog.controller.core.table.WriteBehindTables;
 import java.time.Duration;
@@ -31,9 +32,14 @@ final class TaskRows {
     TaskRows(ProcessorContext<?, ?> context, RowStore store) {
         this.context = context;
         StoreBytes bytes = new StoreBytes(store.wrapped());
-        tables = new WriteBehindTables(new BytesTables(bytes), WriteBehindTables.KEPT);
+        tables = over(bytes);
         stamper = new SequenceStamper(bytes);
         store.beforeCommit(this::writeOut);
+    }
+
+    /** The core's tables over a store. */
+    static WriteBehindTables over(OrderedBytes bytes) {
+        return new WriteBehindTables(new BytesTables(bytes), WriteBehindTables.KEPT);
     }
 
     /** The core's tables. */

@@ -110,6 +110,34 @@ class LogOwnerTest {
         }
     }
 
+    /** Trimmed to its end, a log has no decision that the state could be compared with, and is not a new one. */
+    @Test
+    void aTrimmedLogIsNotDecidedFromTheMiddle() throws Exception {
+        try (TestLog log = new TestLog(BROKER.kafka(), 1);
+                Admin admin = Admin.create(log.access.client(Map.of()));
+                LogReader<Fact> reader = log.reader(log.topics.decisions(), Fact.class, Isolation.COMMITTED)) {
+            log.append(Script.tick(0, 1, 5_000));
+            TopicPartition events = new TopicPartition(log.topics.events(), 0);
+            admin.deleteRecords(Map.of(events, RecordsToDelete.beforeOffset(1))).all().get(30, TimeUnit.SECONDS);
+            log.append(Script.tick(0, 2, 6_000));
+            String message = end(log.controller(directory).tickMs(60_000).build(), ControllerException.LogTrimmed.class);
+            assertTrue(message.contains("offset 1") && message.contains("snapshot restore"), message);
+            assertEquals(List.of(), new Decisions(reader).all());
+        }
+    }
+
+    /** A state directory from before its changelog was written from a snapshot: only the end of the new rows was read into it. */
+    @Test
+    void rowsOfTwoLoadsAreRefused() {
+        HeapBytes rows = new HeapBytes();
+        rows.put(SequenceStamper.LAST, new byte[] {1});
+        KafkaAccess nowhere = new KafkaAccess("localhost:1", Map.of(), Duration.ofMillis(200));
+        LogOwner owner = new LogOwner(nowhere, Topics.DEFAULT, new Codec(Schemas.bundled()), 1, "c");
+        String message = String.valueOf(
+                assertThrows(ControllerException.StateMixed.class, () -> owner.check(0, new SequenceStamper(rows))).getMessage());
+        assertTrue(message.contains("Delete the state directory"), message);
+    }
+
     /** Kafka forgets the offsets of a group without members after a week. */
     @Test
     void lostOffsetsAlonePassOverWhatWasDecided() throws Exception {

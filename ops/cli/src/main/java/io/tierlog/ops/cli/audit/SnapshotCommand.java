@@ -31,8 +31,13 @@ import picocli.CommandLine.Spec;
 /** {@code tierlog snapshot}: images of the tables at an offset of the log. */
 @Command(
         name = "snapshot",
-        description = "Make snapshots of a log, show them, and verify them.",
-        subcommands = {SnapshotCommand.Create.class, SnapshotCommand.ListAll.class, SnapshotCommand.Verify.class})
+        description = "Make snapshots of a log, show them, verify them, and restore the state of a controller from one.",
+        subcommands = {
+            SnapshotCommand.Create.class,
+            SnapshotCommand.ListAll.class,
+            SnapshotRestoreCommand.class,
+            SnapshotCommand.Verify.class
+        })
 public final class SnapshotCommand implements Callable<Integer> {
     @Spec
     CommandSpec spec;

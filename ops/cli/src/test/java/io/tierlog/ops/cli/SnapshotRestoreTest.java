@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.tierlog.controller.streams.ControllerApp;
+import io.tierlog.controller.streams.ControllerConfig;
+import io.tierlog.controller.streams.ControllerException;
+import io.tierlog.events.KafkaAccess;
+import io.tierlog.events.Topics;
+import io.tierlog.ops.audit.ClusterLog;
+import io.tierlog.ops.audit.LogEntry;
+import io.tierlog.ops.audit.LogSource;
+import io.tierlog.ops.audit.PartitionStart;
+import io.tierlog.ops.audit.snapshot.Snapshot;
+import io.tierlog.ops.audit.snapshot.SnapshotDirectory;
+import io.tierlog.ops.kafka.EmbeddedKafka;
+import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.RecordsToDelete;
+import org.apache.kafka.clients.admin.RemoveMembersFromConsumerGroupOptions;
+import org.apache.kafka.common.TopicPartition;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+/** The log of a demo, trimmed, and changelog and state directory lost: the controller goes on from a snapshot as if nothing had been lost. */
+class SnapshotRestoreTest {
+    private static final Topics TOPICS = Topics.DEFAULT;
+    private static final int PARTITIONS = 2;
+
+    @TempDir
+    @SuppressWarnings("NullAway.Init") // JUnit sets it.
+    private Path data;
+
+    private record Answer(int exitCode, String out, String err) {}
+
+    private Answer run(String... arguments) {
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        CommandLine line = new CommandLine(new Main()).setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
+        return new Answer(Main.run(line, List.of(arguments), Map.of(), data), out.toString(), err.toString());
+    }
+
+    private void succeeds(String... arguments) {
+        Answer answer = run(arguments);
+        assertEquals(0, answer.exitCode(), answer.toString());
+    }
+
+    /** The last value of each row in the changelog, without the shell's own but the counts of decisions. */
+    private static Map<String, String> rows(LogSource log, String changelog) {
+        Map<String, String> rows = new TreeMap<>();
+        try (LogSource.Stream all = log.openAll(changelog)) {
+            for (List<LogEntry> some = all.next(); !some.isEmpty(); some = all.next()) {
+                for (LogEntry entry : some) {
+                    if (entry instanceof LogEntry.Data data && data.key() != null) {
+                        String key = HexFormat.of().formatHex(data.key());
+                        if (data.value() == null) {
+                            rows.remove(key);
+                        } else if (!key.startsWith("ff") || key.startsWith("ff64")) {
+                            rows.put(key, HexFormat.of().formatHex(data.value()));
+                        }
+                    }
+                }
+            }
+        }
+        return rows;
+    }
+
+    private static long decisions(LogSource log) {
+        long end = 0;
+        for (int p = 0; p < PARTITIONS; p++) {
+            try (LogSource.Stream decisions = log.open(TOPICS.decisions(), p)) {
+                end += decisions.end();
+            }
+        }
+        return end;
+    }
+
+    private static void decidesOn(ControllerConfig config, LogSource log) throws Exception {
+        long before = decisions(log);
+        try (ControllerApp app = ControllerApp.start(config)) {
+            assertTrue(app.awaitRunning(Duration.ofSeconds(60)), () -> "ended: " + app.ended().getNow(null));
+            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+            while (decisions(log) < before + 6) {
+                assertTrue(System.nanoTime() < deadline && !app.ended().isDone(), () -> "ended: " + app.ended().getNow(null));
+                LockSupport.parkNanos(20_000_000);
+            }
+        }
+    }
+
+    private static void forgetMembers(Admin admin, String group) throws Exception {
+        admin.removeMembersFromConsumerGroup(group, new RemoveMembersFromConsumerGroupOptions()).all().get(30, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void aControllerGoesOnFromASnapshotOfATrimmedLog() throws Exception {
+        Path snapshots = data.resolve("snapshots");
+        succeeds("demo", "--no-dashboard", "--seed", "7", "--requests", "40", "--nodes", "1", "--host", "60blocks", "--disk", "60blocks",
+                "--partitions", String.valueOf(PARTITIONS), "--decode-us-per-token", "200", "--no-compare", "--format", "json", "--keep",
+                "--data", data.toString());
+        try (EmbeddedKafka broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(data.resolve("broker")).withPort(0));
+                LogSource log = new ClusterLog(KafkaAccess.of(broker.bootstrapServers()));
+                Admin admin = Admin.create(Map.of("bootstrap.servers", broker.bootstrapServers()))) {
+            String[] cluster = {"--bootstrap-servers", broker.bootstrapServers()};
+            succeeds("snapshot", "create", cluster[0], cluster[1], "--to", snapshots.toString());
+            Snapshot snapshot = SnapshotDirectory.find(snapshots);
+            String application = snapshot.places().getFirst().applicationId();
+            String changelog = application + "-tierlog-state-changelog";
+            ControllerConfig.Builder controller = ControllerConfig.of(KafkaAccess.of(broker.bootstrapServers()), data.resolve("first"))
+                    .with().applicationId(application).http("127.0.0.1", 0).tickMs(50);
+            forgetMembers(admin, application);
+            decidesOn(controller.build(), log);
+            forgetMembers(admin, application);
+            Map<String, String> before = rows(log, changelog);
+            assertTrue(before.size() > 100, before.size() + " rows");
+
+            Answer running = run("snapshot", "restore", cluster[0], cluster[1], "--from", snapshots.toString());
+            assertTrue(running.exitCode() == 1 && running.err().contains("has rows"), running.toString());
+
+            admin.deleteTopics(List.of(changelog)).all().get(30, TimeUnit.SECONDS);
+            Map<TopicPartition, RecordsToDelete> trimmed = new HashMap<>();
+            for (PartitionStart.At at : snapshot.places()) {
+                trimmed.put(new TopicPartition(TOPICS.events(), at.partition()), RecordsToDelete.beforeOffset(at.lastEvent()));
+                trimmed.put(new TopicPartition(TOPICS.decisions(), at.partition()), RecordsToDelete.beforeOffset(at.lastDecision()));
+            }
+            admin.deleteRecords(trimmed).all().get(30, TimeUnit.SECONDS);
+            Answer without = run("audit", "verify", cluster[0], cluster[1], "--no-placements");
+            assertTrue(without.exitCode() == 2 && without.err().contains("--snapshot"), without.toString());
+
+            succeeds("snapshot", "restore", cluster[0], cluster[1], "--from", snapshots.toString());
+            assertEquals(before, rows(log, changelog), "rows and counts are those that were lost");
+            ControllerConfig another = ControllerConfig.of(KafkaAccess.of(broker.bootstrapServers()), data.resolve("second"))
+                    .with().applicationId(application).http("127.0.0.1", 0).tickMs(50).build();
+            decidesOn(another, log);
+            for (String what : List.of("verify", "rerun")) {
+                succeeds("audit", what, cluster[0], cluster[1], "--snapshot", snapshot.directory().toString());
+            }
+
+            forgetMembers(admin, application);
+            admin.deleteTopics(List.of(changelog)).all().get(30, TimeUnit.SECONDS);
+            try (ControllerApp app = ControllerApp.start(ControllerConfig.of(KafkaAccess.of(broker.bootstrapServers()), data.resolve("third"))
+                    .with().applicationId(application).http("127.0.0.1", 0).build())) {
+                Throwable end = app.ended().get(60, TimeUnit.SECONDS).orElseThrow();
+                String message = String.valueOf(assertInstanceOf(ControllerException.StateLost.class, end).getMessage());
+                assertTrue(message.contains("snapshot restore"), message);
+            }
+        }
+    }
+}
