@@ -132,7 +132,7 @@ class LogOwnerTest {
         HeapBytes rows = new HeapBytes();
         rows.put(SequenceStamper.LAST, new byte[] {1});
         KafkaAccess nowhere = new KafkaAccess("localhost:1", Map.of(), Duration.ofMillis(200));
-        LogOwner owner = new LogOwner(nowhere, Topics.DEFAULT, new Codec(Schemas.bundled()), 1, "c");
+        LogOwner owner = new LogOwner(nowhere, Topics.DEFAULT, new Codec(Schemas.bundled()), 1, "c", (_, _) -> {});
         String message = String.valueOf(
                 assertThrows(ControllerException.StateMixed.class, () -> owner.check(0, new SequenceStamper(rows))).getMessage());
         assertTrue(message.contains("Delete the state directory"), message);

@@ -114,6 +114,7 @@ final class ArgumentRules {
         RULES.put("demo --nodes", whole(1, 64));
         RULES.put("demo --rounds", whole(1, 50));
         RULES.put("--timeout", whole(1, 3_600));
+        RULES.put("log trim --keep-hours", whole(0, 87_600));
         RULES.put("simulate --directory", DIRECTORY);
         RULES.put("simulate --threads", whole(1, 1_024));
     }

@@ -5,6 +5,7 @@ import io.tierlog.events.Causes;
 import io.tierlog.ops.bench.BenchCommand;
 import io.tierlog.ops.bench.BenchException;
 import io.tierlog.ops.cli.audit.AuditCommand;
+import io.tierlog.ops.cli.audit.LogCommand;
 import io.tierlog.ops.cli.audit.SnapshotCommand;
 import io.tierlog.ops.cli.demo.DemoCommand;
 import io.tierlog.ops.cli.demo.EngineCommand;
@@ -64,6 +65,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             EngineCommand.class,
             ExistCommand.class,
             GroupsCommand.class,
+            LogCommand.class,
             LookupCommand.class,
             MarksCommand.class,
             MigrateCommand.class,

@@ -22,17 +22,16 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.HashMap;
+import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.admin.RemoveMembersFromConsumerGroupOptions;
-import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -90,6 +89,16 @@ class SnapshotRestoreTest {
         return end;
     }
 
+    private static List<Long> begins(LogSource log, String topic) {
+        List<Long> begins = new ArrayList<>();
+        for (int p = 0; p < PARTITIONS; p++) {
+            try (LogSource.Stream records = log.open(topic, p)) {
+                begins.add(records.begin());
+            }
+        }
+        return begins;
+    }
+
     private static void decidesOn(ControllerConfig config, LogSource log) throws Exception {
         long before = decisions(log);
         try (ControllerApp app = ControllerApp.start(config)) {
@@ -132,12 +141,16 @@ class SnapshotRestoreTest {
             assertTrue(running.exitCode() == 1 && running.err().contains("has rows"), running.toString());
 
             admin.deleteTopics(List.of(changelog)).all().get(30, TimeUnit.SECONDS);
-            Map<TopicPartition, RecordsToDelete> trimmed = new HashMap<>();
-            for (PartitionStart.At at : snapshot.places()) {
-                trimmed.put(new TopicPartition(TOPICS.events(), at.partition()), RecordsToDelete.beforeOffset(at.lastEvent()));
-                trimmed.put(new TopicPartition(TOPICS.decisions(), at.partition()), RecordsToDelete.beforeOffset(at.lastDecision()));
-            }
-            admin.deleteRecords(trimmed).all().get(30, TimeUnit.SECONDS);
+            String[] trim = {"log", "trim", cluster[0], cluster[1], "--before", snapshot.directory().toString(), "--keep-hours", "0"};
+            Answer early = run(trim);
+            assertTrue(early.exitCode() == 2 && early.err().contains("not verified"), early.toString());
+            succeeds("snapshot", "verify", cluster[0], cluster[1], snapshot.directory().toString());
+            succeeds(Stream.concat(Stream.of(trim), Stream.of("--dry-run")).toArray(String[]::new));
+            succeeds("log", "trim", cluster[0], cluster[1], "--before", snapshot.directory().toString());
+            assertEquals(List.of(0L, 0L), begins(log, TOPICS.events()), "a dry run deletes nothing, and all records are younger than a day");
+            succeeds(trim);
+            assertEquals(snapshot.places().stream().map(PartitionStart.At::lastEvent).toList(), begins(log, TOPICS.events()));
+            assertEquals(snapshot.places().stream().map(PartitionStart.At::lastDecision).toList(), begins(log, TOPICS.decisions()));
             Answer without = run("audit", "verify", cluster[0], cluster[1], "--no-placements");
             assertTrue(without.exitCode() == 2 && without.err().contains("--snapshot"), without.toString());
 

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.audit.snapshot;
+
+import io.tierlog.events.Causes;
+import io.tierlog.events.KafkaAccess;
+import io.tierlog.events.Topics;
+import io.tierlog.ops.audit.AuditException;
+import io.tierlog.ops.audit.PartitionStart;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.GroupListing;
+import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsSpec;
+import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.admin.RecordsToDelete;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.TopicPartition;
+
+/**
+ * Deletes events and decisions that come before a verified snapshot. Of each partition it keeps the last decision of the snapshot and the event that
+ * it answers, with which a controller compares its state, and all behind them; what is younger than the retention; and what a consumer group has not
+ * read yet.
+ *
+ * <p>Each partition of each topic is cut by itself: a process that is killed has made some of the cuts, and each of them alone is safe.
+ */
+public final class LogTrim {
+    private final KafkaAccess access;
+    private final Topics topics;
+
+    /** A log on a cluster. */
+    public LogTrim(KafkaAccess access, Topics topics) {
+        this.access = access;
+        this.topics = topics;
+    }
+
+    /**
+     * One partition of a topic.
+     *
+     * @param begin its first offset now
+     * @param before records before this offset are deleted; at most {@code begin} when none are
+     * @param limit what the cut is limited by
+     */
+    public record Cut(TopicPartition place, long begin, long before, String limit) {
+        /** Offsets that are deleted. */
+        public long records() {
+            return Math.max(0, before - begin);
+        }
+
+        /** This cut, or an earlier one where something else needs more. */
+        Cut atMost(long offset, String why) {
+            return offset < before ? new Cut(place, begin, offset, why) : this;
+        }
+    }
+
+    /**
+     * What may be deleted.
+     *
+     * @param keepFromMs records appended from then on are kept, milliseconds since 1970
+     * @throws AuditException when the snapshot is not verified, not whole or of another log, or the brokers do not answer
+     */
+    public List<Cut> plan(Snapshot snapshot, int partitions, long keepFromMs) {
+        snapshot.requireOf(topics, partitions);
+        if (!snapshot.isVerified()) {
+            throw new AuditException("the snapshot " + snapshot.directory() + " is not verified", "run snapshot verify " + snapshot.directory());
+        }
+        snapshot.requireWhole();
+        Map<TopicPartition, Long> limits = new HashMap<>();
+        for (PartitionStart.At at : snapshot.places()) {
+            limits.put(new TopicPartition(topics.events(), at.partition()), at.lastEvent());
+            limits.put(new TopicPartition(topics.decisions(), at.partition()), at.lastDecision());
+        }
+        try (Admin admin = Admin.create(access.client(Map.of()))) {
+            Map<TopicPartition, Cut> cuts = new HashMap<>();
+            Map<TopicPartition, ListOffsetsResultInfo> begins = offsets(admin, limits, OffsetSpec.earliest());
+            Map<TopicPartition, ListOffsetsResultInfo> kept = offsets(admin, limits, OffsetSpec.forTimestamp(keepFromMs));
+            limits.forEach((place, limit) -> {
+                Cut cut = new Cut(place, offset(begins, place), limit, "snapshot " + snapshot.name());
+                // No record is that young: the retention keeps none.
+                long young = offset(kept, place);
+                cuts.put(place, young < 0 ? cut : cut.atMost(young, "retention"));
+            });
+            readers(admin, limits).forEach((group, read) -> read.forEach((place, next) -> {
+                if (next != null) {
+                    cuts.computeIfPresent(place, (p, cut) -> cut.atMost(next.offset(), "group " + group));
+                }
+            }));
+            List<Cut> sorted = new ArrayList<>(new TreeMap<>(byName(cuts)).values());
+            return List.copyOf(sorted);
+        }
+    }
+
+    private static Map<String, Cut> byName(Map<TopicPartition, Cut> cuts) {
+        Map<String, Cut> named = new HashMap<>();
+        cuts.forEach((place, cut) -> named.put(String.format(Locale.ROOT, "%s-%09d", place.topic(), place.partition()), cut));
+        return named;
+    }
+
+    private Map<TopicPartition, ListOffsetsResultInfo> offsets(Admin admin, Map<TopicPartition, Long> places, OffsetSpec spec) {
+        Map<TopicPartition, OffsetSpec> asked = new HashMap<>();
+        places.keySet().forEach(place -> asked.put(place, spec));
+        return done(admin.listOffsets(asked).all());
+    }
+
+    private static long offset(Map<TopicPartition, ListOffsetsResultInfo> found, TopicPartition place) {
+        ListOffsetsResultInfo one = found.get(place);
+        return one == null ? -1 : one.offset();
+    }
+
+    /** What consumer groups have read of these partitions. */
+    private Map<String, Map<TopicPartition, OffsetAndMetadata>> readers(Admin admin, Map<TopicPartition, Long> places) {
+        Map<String, ListConsumerGroupOffsetsSpec> asked = new HashMap<>();
+        for (GroupListing group : done(admin.listGroups().all())) {
+            asked.put(group.groupId(), new ListConsumerGroupOffsetsSpec().topicPartitions(places.keySet()));
+        }
+        return asked.isEmpty() ? Map.of() : done(admin.listConsumerGroupOffsets(asked).all());
+    }
+
+    /**
+     * Deletes what a plan says.
+     *
+     * @throws AuditException when a cut fails; those before it are made
+     */
+    public void delete(List<Cut> plan) {
+        Map<TopicPartition, RecordsToDelete> cuts = new HashMap<>();
+        plan.stream().filter(cut -> cut.records() > 0).forEach(cut -> cuts.put(cut.place(), RecordsToDelete.beforeOffset(cut.before())));
+        if (cuts.isEmpty()) {
+            return;
+        }
+        try (Admin admin = Admin.create(access.client(Map.of()))) {
+            done(admin.deleteRecords(cuts).all());
+        }
+    }
+
+    private <T> T done(KafkaFuture<T> future) {
+        try {
+            return future.get(access.timeout().toMillis(), TimeUnit.MILLISECONDS);
+        } catch (ExecutionException | TimeoutException e) {
+            throw new AuditException("the brokers did not do it: " + Causes.of(e), "look at --bootstrap-servers and at the rights of this user", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new AuditException("interrupted", "run it again", e);
+        }
+    }
+}

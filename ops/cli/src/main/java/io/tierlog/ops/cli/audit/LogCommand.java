@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.cli.audit;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import io.tierlog.ops.audit.AuditException;
+import io.tierlog.ops.audit.ClusterLog;
+import io.tierlog.ops.audit.LogSource;
+import io.tierlog.ops.audit.snapshot.LogTrim;
+import io.tierlog.ops.audit.snapshot.Snapshot;
+import io.tierlog.ops.audit.snapshot.SnapshotDirectory;
+import io.tierlog.ops.cli.CliError;
+import io.tierlog.ops.cli.ClusterOptions;
+import io.tierlog.ops.cli.OutputFormat;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code tierlog log}: the records of a log as a whole. */
+@Command(name = "log", description = "Trim a log.", subcommands = LogCommand.Trim.class)
+public final class LogCommand implements Callable<Integer> {
+    @Spec
+    CommandSpec spec;
+
+    /** Prints the help: a subcommand is needed. */
+    @Override
+    public Integer call() {
+        spec.commandLine().usage(spec.commandLine().getErr());
+        return CliError.BAD_INPUT;
+    }
+
+    /** {@code tierlog log trim}. */
+    @Command(
+            name = "trim",
+            description = "Delete the events and decisions before a verified snapshot.",
+            footer = {
+                "",
+                "It keeps what a controller compares its state with, what is younger than --keep-hours, and what a consumer group has not read yet.",
+                "What is deleted is gone: audit export writes it to files before. Keep the snapshot as long as the log.",
+                "Exit codes: 0 done, 2 the snapshot is not verified, or the log cannot be read."
+            })
+    static final class Trim implements Callable<Integer> {
+        @Spec
+        CommandSpec spec;
+
+        @Mixin
+        ClusterOptions cluster;
+
+        @Option(names = "--before", paramLabel = "DIR", required = true, description = "The snapshot, or a directory of them: then the last one.")
+        Path before;
+
+        @Option(names = "--keep-hours", paramLabel = "N", description = "Keep records of the last N hours (default: ${DEFAULT-VALUE}).")
+        int keepHours = 24;
+
+        @Option(names = "--dry-run", description = "Delete nothing; only print what would be deleted.")
+        boolean dryRun;
+
+        @Option(names = "--format", paramLabel = "FORMAT", description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+        OutputFormat format = OutputFormat.text;
+
+        @Override
+        public Integer call() throws Exception {
+            try (LogSource source = new ClusterLog(cluster.kafka())) {
+                Snapshot snapshot = SnapshotDirectory.find(before);
+                LogTrim trim = new LogTrim(cluster.kafka(), cluster.topics());
+                long keepFromMs = System.currentTimeMillis() - TimeUnit.HOURS.toMillis(keepHours);
+                List<LogTrim.Cut> plan = trim.plan(snapshot, source.partitions(cluster.topics().events()), keepFromMs);
+                if (!dryRun) {
+                    trim.delete(plan);
+                }
+                print(plan);
+                return 0;
+            } catch (AuditException e) {
+                throw new CliError(e.getMessage(), e.hint(), CliError.BAD_INPUT, e);
+            }
+        }
+
+        private void print(List<LogTrim.Cut> plan) throws JsonProcessingException {
+            PrintWriter out = spec.commandLine().getOut();
+            switch (format) {
+                case text -> {
+                    out.println(String.format(Locale.ROOT, "%-24s  %12s  %12s  %s", "PARTITION", dryRun ? "WOULD DELETE" : "DELETED", "BEGINS AT",
+                            "LIMITED BY"));
+                    plan.forEach(cut -> out.println(String.format(Locale.ROOT, "%-24s  %12d  %12d  %s", cut.place(), cut.records(),
+                            Math.max(cut.begin(), cut.before()), cut.limit())));
+                }
+                case json -> {
+                    ArrayNode all = new ObjectMapper().createArrayNode();
+                    plan.forEach(cut -> all.addObject().put("topic", cut.place().topic()).put("partition", cut.place().partition())
+                            .put("records", cut.records()).put("begins_at", Math.max(cut.begin(), cut.before())).put("limited_by", cut.limit()));
+                    out.println(all);
+                }
+            }
+            out.flush();
+        }
+    }
+}
