@@ -8,7 +8,7 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
@@ -18,7 +18,7 @@ class DnsSourcesTest {
     private static final DnsName NAME = DnsName.parse("tcp://engines.svc:5557 replay=tcp://{address}:6557 model=m ranks=2");
 
     /** What the resolver answers next; it waits for that. */
-    private final SynchronousQueue<List<Integer>> answers = new SynchronousQueue<>();
+    private final LinkedTransferQueue<List<Integer>> answers = new LinkedTransferQueue<>();
 
     private InetAddress[] resolve(String host) throws UnknownHostException {
         assertEquals("engines.svc", host);
@@ -38,7 +38,15 @@ class DnsSourcesTest {
     }
 
     private void answer(Integer... last) throws InterruptedException {
-        assertEquals(true, answers.offer(List.of(last), 60, TimeUnit.SECONDS));
+        assertEquals(true, answers.tryTransfer(List.of(last), 60, TimeUnit.SECONDS));
+    }
+
+    /** Waits until the last answer has been dealt with. */
+    private void awaitNextLookUp() {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        while (!answers.hasWaitingConsumer() && System.nanoTime() < deadline) {
+            LockSupport.parkNanos(1_000_000);
+        }
     }
 
     private static List<String> changed(DnsSources sources) {
@@ -58,6 +66,8 @@ class DnsSourcesTest {
             answer(7);
             assertEquals(List.of("tcp://10.0.0.7:5557 tcp://10.0.0.7:6557 0", "tcp://10.0.0.7:5558 tcp://10.0.0.7:6558 1"), changed(sources));
             answer();
+            awaitNextLookUp();
+            assertEquals(Optional.empty(), sources.changed());
             answer(8, 7, 7);
             assertEquals(List.of("tcp://10.0.0.7:5557 tcp://10.0.0.7:6557 0", "tcp://10.0.0.7:5558 tcp://10.0.0.7:6558 1",
                     "tcp://10.0.0.8:5557 tcp://10.0.0.8:6557 0", "tcp://10.0.0.8:5558 tcp://10.0.0.8:6558 1"), changed(sources));
