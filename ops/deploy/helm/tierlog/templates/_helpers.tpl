@@ -69,6 +69,17 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
   secret:
     secretName: {{ .root.Values.tokensSecret | quote }}
     defaultMode: 0440
+    # Each part sees the tokens that it uses, and no others.
+    items:
+    {{- if eq .part "agent" }}
+      - { key: directory-token, path: directory-token }
+      - { key: agent-token, path: agent-token }
+    {{- else }}
+      - { key: tokens, path: tokens }
+    {{- end }}
+    {{- if eq .part "directory" }}
+      - { key: peer-token, path: peer-token }
+    {{- end }}
 {{- end }}
 {{- end -}}
 

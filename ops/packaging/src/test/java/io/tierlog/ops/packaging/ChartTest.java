@@ -198,6 +198,32 @@ class ChartTest {
         assertTrue(refused.getMessage().contains(last) || refused.getMessage().contains("no"), refused::getMessage);
     }
 
+    /** An agent runs on every node: it must not see an operator's token. */
+    @Test
+    void eachPartSeesItsOwnTokensAlone() throws Exception {
+        Map<String, Set<String>> tokens = new TreeMap<>();
+        for (JsonNode object : Chart.render("everything")) {
+            for (JsonNode volume : Chart.pod(object).at("/spec/volumes")) {
+                if (volume.get("name").asText().equals("tokens")) {
+                    Set<String> keys = tokens.computeIfAbsent(object.at("/metadata/labels/app.kubernetes.io~1component").asText(), _ -> new TreeSet<>());
+                    volume.at("/secret/items").forEach(item -> keys.add(item.get("key").asText()));
+                }
+            }
+        }
+        assertEquals(
+                Map.of("agent", Set.of("agent-token", "directory-token"), "controller", Set.of("tokens"), "dashboard", Set.of("tokens"),
+                        "directory", Set.of("peer-token", "tokens")),
+                tokens);
+    }
+
+    @Test
+    void aBridgeWithoutSourcesIsRefused() {
+        RuntimeException refused = assertThrows(
+                RuntimeException.class, () -> Chart.template().withValuesFile(Chart.values("smallest")).set("bridge.enabled", true).call());
+
+        assertTrue(refused.getMessage().contains("bridge.sources"), refused::getMessage);
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"kafka.bootstrapServers", "agent.store"})
     void aMissingValueIsNamed(String key) {
