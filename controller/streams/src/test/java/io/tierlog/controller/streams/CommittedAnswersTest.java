@@ -55,7 +55,8 @@ class CommittedAnswersTest {
                 assertEquals(before.path("namespaces"), get(second, "/v1/nodes/a").path("namespaces"));
                 long asOf = get(second, "/v1/nodes").path("as_of_ms").asLong();
                 TestLog.await("time to go on", () -> get(second, "/v1/nodes").path("as_of_ms").asLong() > asOf);
-                assertTrue(before.path("as_of_ms").asLong() <= asOf);
+                // A list is of its oldest partition, which ticks seldom where no node lives.
+                assertTrue(before.path("as_of_ms").asLong() <= get(second, "/v1/nodes/a").path("as_of_ms").asLong());
             }
         }
     }
