@@ -89,6 +89,8 @@ public final class StateRestore {
             } else if (found != partitions) {
                 throw new ControllerException.NotRestored(changelog + " has " + found + " partitions, and the log has " + partitions
                         + "; delete that topic, or look at --topic-prefix and --application-id", null);
+            } else {
+                requireEmpty();
             }
         }
     }

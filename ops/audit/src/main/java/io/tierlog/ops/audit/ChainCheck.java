@@ -87,6 +87,12 @@ final class ChainCheck {
         return stamps;
     }
 
+    /** Where a sender about an aggregate stands; {@link RecordStamp#NONE} when none of its records has a number. */
+    RecordStamp stamp(Envelope envelope) {
+        Chain chain = chains.getOrDefault(envelope.aggregate(), Map.of()).get(envelope.sender());
+        return chain == null ? RecordStamp.NONE : new RecordStamp(chain.last.sequence, chain.last.crc);
+    }
+
     private record Link(RecordPosition place, long sequence, int previous, int crc) {
         boolean follows(Link before) {
             return sequence == before.sequence + 1 && previous == before.crc;

@@ -11,6 +11,7 @@ import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
 import io.tierlog.events.RecordStamp;
 import io.tierlog.events.Topics;
+import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.PartitionOpened;
@@ -106,6 +107,11 @@ final class PartitionAudit {
     /** By aggregate, the number and checksum of the last decision about it. */
     Map<String, RecordStamp> stamps() {
         return decisionChain.stamps();
+    }
+
+    /** Number and checksum of the last event of the sender of this one. */
+    RecordStamp eventStamp(Envelope envelope) {
+        return eventChain.stamp(envelope);
     }
 
     /** The tables that the facts so far made; none when facts are not folded. */

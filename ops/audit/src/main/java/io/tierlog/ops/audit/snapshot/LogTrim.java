@@ -2,28 +2,36 @@
 package io.tierlog.ops.audit.snapshot;
 
 import io.tierlog.events.Causes;
+import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Topics;
 import io.tierlog.ops.audit.AuditException;
+import io.tierlog.ops.audit.LogSource;
 import io.tierlog.ops.audit.PartitionStart;
+import io.tierlog.ops.audit.SnapshotSeam;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.GroupListing;
+import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsResult;
 import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsSpec;
 import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.GroupType;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.GroupIdNotFoundException;
 
 /**
  * Deletes events and decisions that come before a verified snapshot. Of each partition it keeps the last decision of the snapshot and the event that
@@ -33,13 +41,36 @@ import org.apache.kafka.common.TopicPartition;
  * <p>Each partition of each topic is cut by itself: a process that is killed has made some of the cuts, and each of them alone is safe.
  */
 public final class LogTrim {
-    private final KafkaAccess access;
-    private final Topics topics;
+    /** Groups that commit offsets: a share group has none, and to ask for them fails. */
+    private static final Set<GroupType> WITH_OFFSETS = Set.of(GroupType.CLASSIC, GroupType.CONSUMER, GroupType.STREAMS);
 
-    /** A log on a cluster. */
-    public LogTrim(KafkaAccess access, Topics topics) {
+    private final KafkaAccess access;
+    private final LogSource source;
+    private final Topics topics;
+    private final Codec codec;
+
+    /**
+     * A log on a cluster.
+     *
+     * @param source the same log, to compare records with those of the snapshot
+     */
+    public LogTrim(KafkaAccess access, LogSource source, Topics topics, Codec codec) {
         this.access = access;
+        this.source = source;
         this.topics = topics;
+        this.codec = codec;
+    }
+
+    /**
+     * What may be deleted.
+     *
+     * @param groups whose offsets were looked at, sorted: all that the user may DESCRIBE and that commit offsets
+     */
+    public record Plan(List<Cut> cuts, List<String> groups) {
+        public Plan {
+            cuts = List.copyOf(cuts);
+            groups = List.copyOf(groups);
+        }
     }
 
     /**
@@ -67,12 +98,16 @@ public final class LogTrim {
      * @param keepFromMs records appended from then on are kept, milliseconds since 1970
      * @throws AuditException when the snapshot is not verified, not whole or of another log, or the brokers do not answer
      */
-    public List<Cut> plan(Snapshot snapshot, int partitions, long keepFromMs) {
-        snapshot.requireOf(topics, partitions);
+    public Plan plan(Snapshot snapshot, long keepFromMs) {
+        snapshot.requireOf(topics, source.partitions(topics.events()));
         if (!snapshot.isVerified()) {
             throw new AuditException("the snapshot " + snapshot.directory() + " is not verified", "run snapshot verify " + snapshot.directory());
         }
         snapshot.requireWhole();
+        SnapshotSeam seam = new SnapshotSeam(source, topics, codec);
+        for (PartitionStart.At at : snapshot.places()) {
+            snapshot.of(at.partition()).ifPresent(seam::require);
+        }
         Map<TopicPartition, Long> limits = new HashMap<>();
         for (PartitionStart.At at : snapshot.places()) {
             limits.put(new TopicPartition(topics.events(), at.partition()), at.lastEvent());
@@ -88,13 +123,14 @@ public final class LogTrim {
                 long young = offset(kept, place);
                 cuts.put(place, young < 0 ? cut : cut.atMost(young, "retention"));
             });
-            readers(admin, limits).forEach((group, read) -> read.forEach((place, next) -> {
+            Map<String, Map<TopicPartition, OffsetAndMetadata>> readers = readers(admin, limits);
+            readers.forEach((group, read) -> read.forEach((place, next) -> {
                 if (next != null) {
                     cuts.computeIfPresent(place, (p, cut) -> cut.atMost(next.offset(), "group " + group));
                 }
             }));
             List<Cut> sorted = new ArrayList<>(new TreeMap<>(byName(cuts)).values());
-            return List.copyOf(sorted);
+            return new Plan(sorted, new ArrayList<>(readers.keySet()));
         }
     }
 
@@ -115,13 +151,33 @@ public final class LogTrim {
         return one == null ? -1 : one.offset();
     }
 
-    /** What consumer groups have read of these partitions. */
+    /** What groups have read of these partitions, by group. The brokers leave out groups that this user may not DESCRIBE. */
     private Map<String, Map<TopicPartition, OffsetAndMetadata>> readers(Admin admin, Map<TopicPartition, Long> places) {
         Map<String, ListConsumerGroupOffsetsSpec> asked = new HashMap<>();
         for (GroupListing group : done(admin.listGroups().all())) {
-            asked.put(group.groupId(), new ListConsumerGroupOffsetsSpec().topicPartitions(places.keySet()));
+            // A broker that gives no type has classic groups only.
+            if (group.type().map(WITH_OFFSETS::contains).orElse(true)) {
+                asked.put(group.groupId(), new ListConsumerGroupOffsetsSpec().topicPartitions(places.keySet()));
+            }
         }
-        return asked.isEmpty() ? Map.of() : done(admin.listConsumerGroupOffsets(asked).all());
+        Map<String, Map<TopicPartition, OffsetAndMetadata>> readers = new TreeMap<>();
+        if (!asked.isEmpty()) {
+            ListConsumerGroupOffsetsResult offsets = admin.listConsumerGroupOffsets(asked);
+            asked.keySet().forEach(group -> offsetsOf(group, offsets).ifPresent(read -> readers.put(group, read)));
+        }
+        return readers;
+    }
+
+    /** Empty when the group was deleted meanwhile. */
+    private Optional<Map<TopicPartition, OffsetAndMetadata>> offsetsOf(String group, ListConsumerGroupOffsetsResult offsets) {
+        try {
+            return Optional.of(done(offsets.partitionsToOffsetAndMetadata(group)));
+        } catch (AuditException e) {
+            if (e.getCause() instanceof ExecutionException failed && failed.getCause() instanceof GroupIdNotFoundException) {
+                return Optional.empty();
+            }
+            throw new AuditException("what group " + group + " has read is not known: " + e.getMessage(), e.hint(), e);
+        }
     }
 
     /**
@@ -129,9 +185,9 @@ public final class LogTrim {
      *
      * @throws AuditException when a cut fails; those before it are made
      */
-    public void delete(List<Cut> plan) {
+    public void delete(Plan plan) {
         Map<TopicPartition, RecordsToDelete> cuts = new HashMap<>();
-        plan.stream().filter(cut -> cut.records() > 0).forEach(cut -> cuts.put(cut.place(), RecordsToDelete.beforeOffset(cut.before())));
+        plan.cuts().stream().filter(cut -> cut.records() > 0).forEach(cut -> cuts.put(cut.place(), RecordsToDelete.beforeOffset(cut.before())));
         if (cuts.isEmpty()) {
             return;
         }

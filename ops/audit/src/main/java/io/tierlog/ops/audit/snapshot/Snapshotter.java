@@ -115,10 +115,11 @@ public final class Snapshotter {
 
     /**
      * Folds the log again up to where the snapshot stands, and compares the bytes: from the beginning where the log has it, else from the
-     * snapshot before it. When all are equal, this is put on record.
+     * last verified snapshot before it. When all are equal, this is put on record.
      *
      * @return what differs; empty when nothing does
-     * @throws AuditException when snapshot or log cannot be read, or what is needed of the log was trimmed
+     * @throws AuditException when snapshot or log cannot be read, or what is needed of the log was trimmed, or it no longer has its
+     *     beginning and no snapshot before this one is verified
      */
     public Optional<String> verify(Snapshot snapshot) throws InterruptedException {
         int partitions = partitions();
@@ -142,7 +143,7 @@ public final class Snapshotter {
 
     private Optional<String> compare(Snapshot snapshot, Manifest.Part part) throws IOException {
         int partition = part.at().partition();
-        LogStart start = begin(partition) == 0 || snapshot.previous().isEmpty() ? LogStart.BEGINNING : directory.get(snapshot.previous());
+        LogStart start = begin(partition) == 0 ? LogStart.BEGINNING : verifiedBefore(snapshot);
         long last = part.at().lastDecision();
         try (Same same = new Same(Files.newInputStream(snapshot.directory().resolve(part.file())))) {
             SnapshotFold.Result result =
@@ -152,6 +153,18 @@ public final class Snapshotter {
             }
             return same.differs() ? Optional.of(part.file() + " differs from the fold of the log at byte " + same.position()) : Optional.empty();
         }
+    }
+
+    /** What a mark "verified" rests on must be verified itself. */
+    private Snapshot verifiedBefore(Snapshot snapshot) {
+        Snapshot before = directory.list().stream()
+                .takeWhile(one -> !one.name().equals(snapshot.name()))
+                .filter(Snapshot::isVerified)
+                .reduce((_, later) -> later)
+                .orElseThrow(() -> new AuditException("the log no longer has its beginning, and no snapshot before " + snapshot.name()
+                        + " is verified", "verify the one before it first" + (snapshot.previous().isEmpty() ? "" : ": " + snapshot.previous())));
+        before.requireOf(topics, snapshot.places().size());
+        return before;
     }
 
     /** The later one of where the two topics of a partition begin. */

@@ -140,6 +140,24 @@ class SnapshotterTest {
         assertThrows(AuditException.class, () -> snapshotter(new SnapshotDirectory(root), log.log()).verify(second));
     }
 
+    /** A mark "verified" never rests on a snapshot that is not. */
+    @Test
+    void withoutTheBeginningOnlyAVerifiedSnapshotIsGoneOnFrom() throws Exception {
+        Snapshot first = create(root, log.log());
+        log.ticks(10);
+        Snapshot second = create(root, log.log());
+        log.ticks(10);
+        Snapshot third = create(root, log.log());
+        LogSource trimmed = log.trimmed(30, 30);
+        AuditException refused =
+                assertThrows(AuditException.class, () -> snapshotter(new SnapshotDirectory(root), trimmed).verify(third));
+        assertTrue(refused.getMessage().contains("is verified") && refused.hint().contains(second.name()), refused + " " + refused.hint());
+        assertFalse(third.isVerified());
+        assertEquals(Optional.empty(), snapshotter(new SnapshotDirectory(root), log.log()).verify(first));
+        assertEquals(Optional.empty(), snapshotter(new SnapshotDirectory(root), trimmed).verify(third), "on from the first, over the second");
+        assertTrue(third.isVerified() && !second.isVerified());
+    }
+
     /** Fails at one operation; as a crash does, at all later ones too. */
     private static final class Failing implements SnapshotFiles {
         private final int at;

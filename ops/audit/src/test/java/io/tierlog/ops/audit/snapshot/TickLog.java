@@ -32,7 +32,16 @@ final class TickLog {
     private final List<LogEntry> events = new ArrayList<>();
     private final List<LogEntry> decisions = new ArrayList<>();
     private RecordStamp clock = RecordStamp.NONE;
-    private long timeMs = 1_000;
+    private long timeMs;
+
+    TickLog() {
+        this(1_000);
+    }
+
+    /** A log that begins at a time, milliseconds since 1970: with another time all its records are others. */
+    TickLog(long beginMs) {
+        timeMs = beginMs;
+    }
 
     /** So many more ticks, each decided. */
     TickLog ticks(int count) {
@@ -65,6 +74,16 @@ final class TickLog {
     /** The log as it is now. */
     MemoryLog log() {
         return new MemoryLog().with(TOPICS.events(), events).with(TOPICS.decisions(), decisions);
+    }
+
+    /** All events. */
+    List<LogEntry> events() {
+        return List.copyOf(events);
+    }
+
+    /** All decisions. */
+    List<LogEntry> facts() {
+        return List.copyOf(decisions);
     }
 
     /** The log as it is now, without records before two offsets. */

@@ -4,6 +4,7 @@ package io.tierlog.ops.cli.audit;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.ops.audit.AuditException;
 import io.tierlog.ops.audit.ClusterLog;
 import io.tierlog.ops.audit.LogSource;
@@ -15,7 +16,6 @@ import io.tierlog.ops.cli.ClusterOptions;
 import io.tierlog.ops.cli.OutputFormat;
 import java.io.PrintWriter;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
@@ -44,9 +44,10 @@ public final class LogCommand implements Callable<Integer> {
             description = "Delete the events and decisions before a verified snapshot.",
             footer = {
                 "",
-                "It keeps what a controller compares its state with, what is younger than --keep-hours, and what a consumer group has not read yet.",
+                "It keeps what a controller compares its state with, what is younger than --keep-hours, and what a group has not read yet: of the",
+                "groups that this user may DESCRIBE, which it prints.",
                 "What is deleted is gone: audit export writes it to files before. Keep the snapshot as long as the log.",
-                "Exit codes: 0 done, 2 the snapshot is not verified, or the log cannot be read."
+                "Exit codes: 0 done, 2 the snapshot is not verified or of another log, or the log cannot be read."
             })
     static final class Trim implements Callable<Integer> {
         @Spec
@@ -71,9 +72,9 @@ public final class LogCommand implements Callable<Integer> {
         public Integer call() throws Exception {
             try (LogSource source = new ClusterLog(cluster.kafka())) {
                 Snapshot snapshot = SnapshotDirectory.find(before);
-                LogTrim trim = new LogTrim(cluster.kafka(), cluster.topics());
+                LogTrim trim = new LogTrim(cluster.kafka(), source, cluster.topics(), cluster.codec());
                 long keepFromMs = System.currentTimeMillis() - TimeUnit.HOURS.toMillis(keepHours);
-                List<LogTrim.Cut> plan = trim.plan(snapshot, source.partitions(cluster.topics().events()), keepFromMs);
+                LogTrim.Plan plan = trim.plan(snapshot, keepFromMs);
                 if (!dryRun) {
                     trim.delete(plan);
                 }
@@ -84,19 +85,22 @@ public final class LogCommand implements Callable<Integer> {
             }
         }
 
-        private void print(List<LogTrim.Cut> plan) throws JsonProcessingException {
+        private void print(LogTrim.Plan plan) throws JsonProcessingException {
             PrintWriter out = spec.commandLine().getOut();
             switch (format) {
                 case text -> {
                     out.println(String.format(Locale.ROOT, "%-24s  %12s  %12s  %s", "PARTITION", dryRun ? "WOULD DELETE" : "DELETED", "BEGINS AT",
                             "LIMITED BY"));
-                    plan.forEach(cut -> out.println(String.format(Locale.ROOT, "%-24s  %12d  %12d  %s", cut.place(), cut.records(),
+                    plan.cuts().forEach(cut -> out.println(String.format(Locale.ROOT, "%-24s  %12d  %12d  %s", cut.place(), cut.records(),
                             Math.max(cut.begin(), cut.before()), cut.limit())));
+                    out.println("groups looked at: " + (plan.groups().isEmpty() ? "none" : String.join(", ", plan.groups())));
                 }
                 case json -> {
-                    ArrayNode all = new ObjectMapper().createArrayNode();
-                    plan.forEach(cut -> all.addObject().put("topic", cut.place().topic()).put("partition", cut.place().partition())
+                    ObjectNode all = new ObjectMapper().createObjectNode();
+                    ArrayNode cuts = all.putArray("cuts");
+                    plan.cuts().forEach(cut -> cuts.addObject().put("topic", cut.place().topic()).put("partition", cut.place().partition())
                             .put("records", cut.records()).put("begins_at", Math.max(cut.begin(), cut.before())).put("limited_by", cut.limit()));
+                    plan.groups().forEach(all.putArray("groups")::add);
                     out.println(all);
                 }
             }

@@ -17,6 +17,7 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.apache.kafka.common.KafkaException;
 import picocli.CommandLine.Command;
@@ -52,13 +53,19 @@ final class SnapshotRestoreCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         try (LogSource source = new ClusterLog(cluster.kafka())) {
             long startNs = System.nanoTime();
-            Snapshotter snapshotter = new Snapshotter(new SnapshotDirectory(from), source, cluster.topics(), cluster.codec(), threads);
+            SnapshotDirectory snapshots = new SnapshotDirectory(from);
+            Optional<Snapshot> known = snapshots.last();
+            if (known.isPresent()) {
+                // Before the log is folded, which can take long.
+                restore(known.get()).prepare();
+            }
+            Snapshotter snapshotter = new Snapshotter(snapshots, source, cluster.topics(), cluster.codec(), threads);
             Snapshotter.Made made = LogChoice.withProgress(
                     spec.commandLine().getErr(), snapshotter::recordsSoFar, () -> snapshotter.create(System.currentTimeMillis()));
             Snapshot snapshot = made.snapshot().orElseThrow(() -> new CliError(
                     "nothing was written, since the log breaks a check: " + made.finding().map(Finding::toString).orElse(""),
                     "audit verify says what else is wrong", CliError.FAILURE));
-            StateRestore restore = new StateRestore(cluster.kafka(), applicationId(snapshot), snapshot.places().size());
+            StateRestore restore = restore(snapshot);
             restore.prepare();
             long rows = restore.write(partition -> {
                 PartitionStart start = snapshot.of(partition).orElseThrow();
@@ -76,6 +83,10 @@ final class SnapshotRestoreCommand implements Callable<Integer> {
         } catch (KafkaException e) {
             throw new CliError("the brokers do not answer: " + e.getMessage(), "look at --bootstrap-servers", CliError.BAD_INPUT, e);
         }
+    }
+
+    private StateRestore restore(Snapshot snapshot) {
+        return new StateRestore(cluster.kafka(), applicationId(snapshot), snapshot.places().size());
     }
 
     /** The first decision of a partition names the controller that decides it. */
