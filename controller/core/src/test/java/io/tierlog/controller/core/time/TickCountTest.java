@@ -95,6 +95,54 @@ class TickCountTest {
         assertEquals(4, ticks());
     }
 
+    /** Clocks that end after a tick or two each, as where ticks are lost: none of them has ticked three times in a row. */
+    @Test
+    void clocksThatEndSoonDoNotTakeOverTogether() {
+        tick("a", 1, 100_000);
+        tick("b", 1, 99_000);
+        tick("c", 1, 99_400);
+        tick("d", 1, 100_100);
+        tick("d", 2, 100_400);
+        assertEquals(1, ticks());
+        tick("e", 1, 100_600);
+        tick("d", 3, 100_800);
+        assertEquals(1, ticks());
+        tick("d", 4, 100_900);
+        tick("d", 5, 100_950);
+        assertEquals(2, ticks());
+    }
+
+    @Test
+    void aRepeatedTickDoesNotHelpAClockToTakeOver() {
+        tick("ahead", 1, 100_000);
+        tick("behind", 1, 51_000);
+        tick("behind", 2, 52_000);
+        tick("behind", 2, 52_000);
+        World.assertRefused(RefusalReason.REPEATED, w.last);
+        tick("behind", 1, 51_000);
+        World.assertRefused(RefusalReason.REPEATED, w.last);
+        assertEquals(1, ticks());
+        tick("behind", 3, 53_000);
+        assertEquals(2, ticks());
+    }
+
+    /** It has ended ahead of the one that counts now, so it would take over at once. */
+    @Test
+    void aRepeatedTickOfTheClockThatCountedBeforeDoesNotCount() {
+        tick("ahead", 1, 100_000);
+        tick("ahead", 2, 101_000);
+        for (int i = 1; i <= 3; i++) {
+            tick("behind", i, 50_000 + i * 1_000L);
+        }
+        assertEquals(3, ticks());
+        tick("ahead", 1, 100_000);
+        World.assertRefused(RefusalReason.REPEATED, w.last);
+        tick("behind", 4, 54_000);
+        tick("ahead", 2, 101_000);
+        World.assertRefused(RefusalReason.REPEATED, w.last);
+        assertEquals(4, ticks());
+    }
+
     /** Its agent sends heartbeats as its session allows: those of three ticks come after a whole one of a single tick. */
     @Test
     void aShorterSessionHoldsFromTheNextRegistrationOn() {
