@@ -41,7 +41,7 @@ import org.apache.kafka.common.errors.GroupIdNotFoundException;
  * <p>Each partition of each topic is cut by itself: a process that is killed has made some of the cuts, and each of them alone is safe.
  */
 public final class LogTrim {
-    /** Groups that commit offsets: a share group has none, and to ask for them fails. */
+    /** Groups that commit offsets: a share group has none. */
     private static final Set<GroupType> WITH_OFFSETS = Set.of(GroupType.CLASSIC, GroupType.CONSUMER, GroupType.STREAMS);
 
     private final KafkaAccess access;

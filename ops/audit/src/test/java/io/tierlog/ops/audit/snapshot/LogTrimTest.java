@@ -2,6 +2,7 @@
 package io.tierlog.ops.audit.snapshot;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -132,6 +133,18 @@ class LogTrimTest {
         assertEquals(List.of("snapshot " + snapshot.name(), "group slow"), plan.cuts().stream().map(LogTrim.Cut::limit).toList());
         assertEquals(7, begin(topics.events()));
         assertEquals(snapshot.places().getFirst().lastDecision(), begin(topics.decisions()));
+    }
+
+    /** A share group, which has no offsets of this kind, is neither asked nor named. */
+    @Test
+    void aShareGroupIsNotAsked() throws Exception {
+        Topics topics = new Topics("share");
+        write(topics, log.events(), log.facts());
+        try (Admin admin = Admin.create(access.client(Map.of()))) {
+            admin.alterShareGroupOffsets("sharing", Map.of(new TopicPartition(topics.events(), 0), 0L)).all().get(60, TimeUnit.SECONDS);
+            assertTrue(admin.listGroups().all().get(60, TimeUnit.SECONDS).stream().anyMatch(group -> group.groupId().equals("sharing")));
+        }
+        assertFalse(trim(topics, snapshot(topics, true)).groups().contains("sharing"));
     }
 
     /** Topics of the same names that hold other records: of another cluster, or made again; also where only one of the two was. */

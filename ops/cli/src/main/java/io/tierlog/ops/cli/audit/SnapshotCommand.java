@@ -118,7 +118,8 @@ public final class SnapshotCommand implements Callable<Integer> {
             description = "Fold the log again up to a snapshot and compare every byte.",
             footer = {
                 "",
-                "It folds from the beginning where the log still has it, else from the last verified snapshot before. What is verified may be trimmed.",
+                "It folds from the beginning where the log still has it, else from the last verified snapshot before.",
+                "What is verified may be trimmed.",
                 "Exit codes: 0 the same bytes, 1 they differ, 2 the snapshot or the log cannot be read."
             })
     static final class Verify implements Callable<Integer> {
