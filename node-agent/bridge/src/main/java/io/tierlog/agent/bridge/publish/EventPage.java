@@ -49,7 +49,7 @@ final class EventPage implements Page.Answer {
         if (!clients.tryAcquire()) {
             throw new Problem(Problem.Kind.OVERLOADED, MOST_CLIENTS + " clients read events", "read one stream once, and share what it brings");
         }
-        try (LogCursor cursor = new LogCursor(log, index, stream)) {
+        try (LogCursor cursor = new LogCursor(log, index, stream, () -> !closing.get())) {
             cursor.seek(Math.min(from, index.next()));
             send(cursor, out.events());
         } finally {
@@ -66,7 +66,7 @@ final class EventPage implements Page.Answer {
             try {
                 next = cursor.next(WAIT);
             } catch (OffsetOutOfRangeException e) {
-                // The log has lost what comes next: the client asks again and sees a higher number.
+                // The log has lost its end: the publisher ends, too.
                 return;
             }
             if (next.isPresent() && !next.get().batch().changes().isEmpty()) {

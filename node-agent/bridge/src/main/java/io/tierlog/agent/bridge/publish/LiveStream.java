@@ -76,6 +76,7 @@ final class LiveStream implements AutoCloseable {
                 }
             }
         }
+        records.nextOffsets().forEach((where, next) -> indexes.get(where.partition()).counted(next.offset()));
     }
 
     @Override

@@ -48,6 +48,8 @@ public final class PublishApp implements AutoCloseable {
     private static final long CLOSE_MS = 10_000;
 
     private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+    /** What ends all threads of the parts, before any of them is waited for. */
+    private final List<Runnable> signals = new ArrayList<>();
     private final CompletableFuture<Throwable> ended = new CompletableFuture<>();
     private final AtomicBoolean closing = new AtomicBoolean();
     private final PublishCounts counts = new PublishCounts();
@@ -87,15 +89,16 @@ public final class PublishApp implements AutoCloseable {
             config.http().listen().ifPresent(where -> {
                 EventPage page = new EventPage(log, live.indexes(), counts);
                 HttpServer server = own(new HttpServer(new Listener("--http-listen", where, HTTP_LIMITS), tokens, List.of(), List.of(page.page())));
-                parts.push(page::stop);
+                signals.add(page::stop);
                 httpPort = server.port();
             });
             for (URI url : config.http().webhooks()) {
                 for (int partition = 0; partition < partitions; partition++) {
-                    own(webhook(url, partition, MOST_BEHIND));
+                    signals.add(own(webhook(url, partition, MOST_BEHIND))::stop);
                 }
             }
-            own(new ReplayServer(context, routers, new ReplayServer.Parts(log, live.indexes(), config.content().shape(), counts), this::fail));
+            ReplayServer.Parts replayed = new ReplayServer.Parts(log, live.indexes(), config.content().shape(), counts);
+            signals.add(own(new ReplayServer(context, routers, replayed, this::fail))::stop);
             health.add("publisher", () -> ended.isDone()
                     ? HealthParts.State.failed("it has ended: " + ended.join().getMessage()) : HealthParts.State.WELL);
             config.status().ifPresent(where -> {
@@ -164,7 +167,7 @@ public final class PublishApp implements AutoCloseable {
     /** Posts the batches of a partition, as they come, to a receiver that may be so many behind. */
     Webhook webhook(URI url, int partition, long mostBehind) {
         BatchIndex index = live.indexes().get(partition);
-        return new Webhook(url, new LogCursor(log, index, partition), index, counts, mostBehind);
+        return new Webhook(url, going -> new LogCursor(log, index, partition, going), index, counts, mostBehind);
     }
 
     private void run() {
@@ -235,6 +238,7 @@ public final class PublishApp implements AutoCloseable {
     @Override
     public void close() {
         closing.set(true);
+        signals.forEach(Runnable::run);
         try {
             thread.join(CLOSE_MS);
         } catch (InterruptedException e) {
@@ -244,6 +248,7 @@ public final class PublishApp implements AutoCloseable {
     }
 
     private synchronized void release() {
+        signals.forEach(Runnable::run);
         while (!parts.isEmpty()) {
             try {
                 parts.pop().close();

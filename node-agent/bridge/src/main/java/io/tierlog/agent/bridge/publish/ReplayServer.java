@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.bridge.publish;
 
+import io.tierlog.events.Causes;
+import io.tierlog.events.RareWarning;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -9,7 +11,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
-import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
+import org.apache.kafka.common.KafkaException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.zeromq.ZContext;
 import org.zeromq.ZMQ;
 
@@ -18,6 +22,7 @@ import org.zeromq.ZMQ;
  * is live. One thread owns its sockets.
  */
 final class ReplayServer implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(ReplayServer.class);
     private static final int MOST_ANSWERS = 64;
     private static final int IDLE_CURSORS = 8;
     private static final int ASKS_AT_ONCE = 64;
@@ -35,6 +40,7 @@ final class ReplayServer implements AutoCloseable {
     private final Map<Client, ReplayAnswer> answers = new LinkedHashMap<>();
     private final ArrayDeque<LogCursor> idle = new ArrayDeque<>();
     private final AtomicBoolean closing = new AtomicBoolean();
+    private final RareWarning warning = new RareWarning(LOG);
     private final Thread thread;
 
     /** One who asked: a socket has one question at a time. */
@@ -116,7 +122,14 @@ final class ReplayServer implements AutoCloseable {
         }
         BatchIndex index = indexes.get(partition);
         long from = Math.clamp(ByteBuffer.wrap(frames.get(2)).getLong(), 0, index.next());
-        LogCursor cursor = cursor(partition);
+        LogCursor cursor;
+        try {
+            cursor = cursor(partition);
+        } catch (KafkaException e) {
+            counts.add(PublishCounter.REFUSED, 1);
+            warning.warn("a replay of partition {} is refused: {}", partition, Causes.of(e));
+            return;
+        }
         cursor.seek(from);
         answers.put(client, new ReplayAnswer(routers.get(partition), frames.getFirst(), cursor, shape, index.next(), nowMs()));
     }
@@ -128,7 +141,7 @@ final class ReplayServer implements AutoCloseable {
                 return each;
             }
         }
-        return new LogCursor(log, indexes.get(partition), partition);
+        return new LogCursor(log, indexes.get(partition), partition, () -> !closing.get());
     }
 
     /** Keeps its cursor for the next question. */
@@ -149,7 +162,8 @@ final class ReplayServer implements AutoCloseable {
                 int some = answer.step(nowMs(), PATIENCE_MS);
                 counts.add(PublishCounter.REPLAYED, some);
                 sent += some;
-            } catch (OffsetOutOfRangeException e) {
+            } catch (KafkaException e) {
+                warning.warn("a replay ends early: {}", Causes.of(e));
                 answer.leave();
             }
             if (answer.state() != ReplayAnswer.State.RUNNING) {
@@ -166,9 +180,14 @@ final class ReplayServer implements AutoCloseable {
         return System.nanoTime() / 1_000_000;
     }
 
+    /** Ends it soon. */
+    void stop() {
+        closing.set(true);
+    }
+
     @Override
     public void close() {
-        closing.set(true);
+        stop();
         try {
             thread.join(CLOSE_MS);
         } catch (InterruptedException e) {

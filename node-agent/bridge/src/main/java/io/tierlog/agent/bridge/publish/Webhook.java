@@ -17,7 +17,8 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -46,20 +47,24 @@ final class Webhook implements AutoCloseable {
     private final RareWarning warning = new RareWarning(LOG);
     private final CountDownLatch closing = new CountDownLatch(1);
     private final Thread thread;
+    /** Number of the batch that shall come next. */
+    private long due;
 
     /**
      * Begins with the next batch.
      *
+     * @param cursors makes its cursor, which reads as long as the given is true
      * @param mostBehind batches after which the receiver loses its place
      */
-    Webhook(URI url, LogCursor cursor, BatchIndex index, PublishCounts counts, long mostBehind) {
+    Webhook(URI url, Function<BooleanSupplier, LogCursor> cursors, BatchIndex index, PublishCounts counts, long mostBehind) {
         this.url = url;
         this.index = index;
-        this.cursor = cursor;
+        cursor = cursors.apply(() -> closing.getCount() > 0);
         this.counts = counts;
         this.mostBehind = mostBehind;
         client = HttpClient.newBuilder().connectTimeout(ANSWER).build();
-        cursor.seek(index.next());
+        due = index.next();
+        cursor.seek(due);
         thread = Thread.ofPlatform().daemon().name("publish-webhook-" + cursor.partition()).start(this::run);
     }
 
@@ -80,16 +85,19 @@ final class Webhook implements AutoCloseable {
     /** The batches that are there, at most {@value #AT_ONCE}. */
     private ArrayNode some() {
         ArrayNode batches = JsonNodeFactory.instance.arrayNode();
-        try {
-            Optional<Numbered> next = cursor.next(WAIT);
-            while (next.isPresent()) {
-                if (!next.get().batch().changes().isEmpty()) {
-                    batches.add(BatchJson.of(next.get()));
-                }
-                next = batches.size() < AT_ONCE ? cursor.next(Duration.ZERO) : Optional.empty();
+        Optional<Numbered> next = cursor.next(WAIT);
+        while (next.isPresent()) {
+            long seq = next.get().seq();
+            if (seq > due) {
+                counts.add(PublishCounter.PLACES_LOST, 1);
+                LOG.warn("the log has lost batches {} to {} of partition {} before {} got them", due, seq - 1, cursor.partition(),
+                        Bounds.shown(url.toString()));
             }
-        } catch (OffsetOutOfRangeException e) {
-            loseItsPlace();
+            due = seq + 1;
+            if (!next.get().batch().changes().isEmpty()) {
+                batches.add(BatchJson.of(next.get()));
+            }
+            next = batches.size() < AT_ONCE ? cursor.next(Duration.ZERO) : Optional.empty();
         }
         return batches;
     }
@@ -138,12 +146,18 @@ final class Webhook implements AutoCloseable {
         counts.add(PublishCounter.PLACES_LOST, 1);
         LOG.warn("{} is too far behind in partition {}: batches {} to {} are left out; ask for them at {}", Bounds.shown(url.toString()),
                 cursor.partition(), cursor.position(), index.next() - 1, EventPage.PATH);
-        cursor.seek(index.next());
+        due = index.next();
+        cursor.seek(due);
+    }
+
+    /** Ends it soon. */
+    void stop() {
+        closing.countDown();
     }
 
     @Override
     public void close() {
-        closing.countDown();
+        stop();
         try {
             thread.join(CLOSE_MS);
         } catch (InterruptedException e) {
