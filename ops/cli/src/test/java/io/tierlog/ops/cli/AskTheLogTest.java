@@ -138,7 +138,8 @@ class AskTheLogTest {
     void theStatisticsOfTwoHalvesAddUp() {
         JsonNode whole = json("stats");
         long[] admitted = json("node", "node-1", "--all").path("records").valueStream()
-                .filter(record -> record.path("type").asText().equals("RequestAdmitted")).mapToLong(record -> record.path("time_ms").asLong()).toArray();
+                .filter(record -> record.path("type").asText().equals("RequestAdmitted"))
+                .mapToLong(record -> record.path("time_ms").asLong()).toArray();
         long middle = admitted[admitted.length / 2];
         JsonNode first = json("stats", "--to", Instant.ofEpochMilli(middle).toString());
         JsonNode second = json("stats", "--from", Instant.ofEpochMilli(middle + 1).toString(), "--by", "tenant");

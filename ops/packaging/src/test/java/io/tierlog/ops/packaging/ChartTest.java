@@ -205,7 +205,8 @@ class ChartTest {
         for (JsonNode object : Chart.render("everything")) {
             for (JsonNode volume : Chart.pod(object).at("/spec/volumes")) {
                 if (volume.get("name").asText().equals("tokens")) {
-                    Set<String> keys = tokens.computeIfAbsent(object.at("/metadata/labels/app.kubernetes.io~1component").asText(), _ -> new TreeSet<>());
+                    String part = object.at("/metadata/labels/app.kubernetes.io~1component").asText();
+                    Set<String> keys = tokens.computeIfAbsent(part, _ -> new TreeSet<>());
                     volume.at("/secret/items").forEach(item -> keys.add(item.get("key").asText()));
                 }
             }

@@ -8,7 +8,8 @@ import java.util.Optional;
  * Where the batches of one partition are in the log: the offset of every {@value #EVERY}th. Safe for use by several threads.
  *
  * <p>The number of a batch is the first offset of the partition plus the count of batches before it. So numbers have no holes, are the same in every
- * process as long as the log has its start, which is offset 0, and only jump forward when a part of it was deleted. What is deleted later changes no number.
+ * process as long as the log has its start, which is offset 0, and only jump forward when a part of it was deleted. What is deleted later
+ * changes no number.
  */
 final class BatchIndex {
     private static final int EVERY = 256;
@@ -67,8 +68,8 @@ final class BatchIndex {
     }
 
     /**
-     * The first offset at or after the given one whose number is known: that number less the count of batches from the given offset to it is the number
-     * of the first batch at the given offset.
+     * The first offset at or after the given one whose number is known: that number less the count of batches from the given offset to it is the
+     * number of the first batch at the given offset.
      *
      * @return empty while batches before the given offset are not counted yet
      */

@@ -20,8 +20,8 @@ import org.apache.kafka.common.errors.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the batches of one partition from a number on, straight from the log: a slow subscriber holds nothing up and loses nothing. Where the start of
- * the log was deleted it goes on at the first batch that is there, under the number that it had. Confined to one thread.
+ * Reads the batches of one partition from a number on, straight from the log: a slow subscriber holds nothing up and loses nothing. Where the start
+ * of the log was deleted it goes on at the first batch that is there, under the number that it had. Confined to one thread.
  */
 final class LogCursor implements AutoCloseable {
     private static final Duration LOOK = Duration.ofSeconds(1);

@@ -168,7 +168,8 @@ class TrimmedLogTest {
         URI hook = URI.create("http://127.0.0.1:" + receiver.getAddress().getPort());
         try (PlacedFacts facts = new PlacedFacts(access, "quiet", 1, 32)) {
             facts.write(20);
-            try (PublishApp publisher = publisher(facts, Map.of(PublishOptions.HTTP_LISTEN, "127.0.0.1:0")); HttpClient client = HttpClient.newHttpClient()) {
+            try (PublishApp publisher = publisher(facts, Map.of(PublishOptions.HTTP_LISTEN, "127.0.0.1:0"));
+                    HttpClient client = HttpClient.newHttpClient()) {
                 long next = replay(publisher, 0).getLast().seq() + 1;
                 cut(facts, -1);
                 URI url = URI.create("http://127.0.0.1:" + publisher.httpPort() + EventPage.PATH);
