@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.tierlog.agent.app.AgentApp;
 import io.tierlog.agent.app.AgentConfig;
 import io.tierlog.agent.app.AgentEnd;
@@ -15,9 +14,7 @@ import io.tierlog.controller.http.ServerException;
 import io.tierlog.events.config.Options;
 import java.io.PrintWriter;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -52,8 +49,7 @@ final class AgentCommand implements Callable<Integer>, OptionFlags.Configured {
         OptionFlags.log("agent", config.effective());
         try (AgentApp app = start(config)) {
             PrintWriter out = spec.commandLine().getOut();
-            out.println(ready(app, config.engine()));
-            out.flush();
+            printReady(app, config.engine());
             app.registered().thenAccept(incarnation -> {
                 if (format == OutputFormat.text) {
                     out.println("Registered as incarnation " + incarnation + ".");
@@ -89,24 +85,14 @@ final class AgentCommand implements Callable<Integer>, OptionFlags.Configured {
         };
     }
 
-    private String ready(AgentApp app, EngineAddress engine) throws Exception {
-        return switch (format) {
-            case text -> "Agent of node " + app.node() + " is up, engines connect to " + where(app, engine) + ". Ctrl-C stops it.";
-            case json -> {
-                Map<String, Object> line = new LinkedHashMap<>();
-                line.put("event", "ready");
-                line.put("node", app.node());
-                if (engine.port().isPresent()) {
-                    line.put("port", app.enginePort());
-                }
-                if (app.statusPort() >= 0) {
-                    line.put("statusPort", app.statusPort());
-                }
-                engine.socket().ifPresent(socket -> line.put("socket", socket.toString()));
-                line.put("pid", ProcessHandle.current().pid());
-                yield new ObjectMapper().writeValueAsString(line);
-            }
-        };
+    private void printReady(AgentApp app, EngineAddress engine) throws Exception {
+        String text = "Agent of node " + app.node() + " is up, engines connect to " + where(app, engine);
+        ReadyLine.print(spec.commandLine().getOut(), format, text, line -> {
+            line.put("node", app.node());
+            engine.port().ifPresent(_ -> line.put("port", app.enginePort()));
+            ReadyLine.port(line, "statusPort", app.statusPort());
+            engine.socket().ifPresent(socket -> line.put("socket", socket.toString()));
+        });
     }
 
     private static String where(AgentApp app, EngineAddress engine) {

@@ -2,16 +2,12 @@
 package io.tierlog.ops.cli;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.tierlog.agent.bridge.BridgeApp;
 import io.tierlog.agent.bridge.BridgeConfig;
 import io.tierlog.agent.bridge.BridgeOptions;
 import io.tierlog.controller.http.ServerException;
 import io.tierlog.events.config.OptionValues;
 import io.tierlog.events.config.Options;
-import java.io.PrintWriter;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -50,9 +46,7 @@ final class BridgeCommand implements Callable<Integer>, OptionFlags.Configured {
         BridgeConfig config = ClusterOptions.checked(() -> BridgeConfig.of(values));
         OptionFlags.log("bridge", values.effective());
         try (BridgeApp app = start(config)) {
-            PrintWriter out = spec.commandLine().getOut();
-            out.println(ready(app, config));
-            out.flush();
+            printReady(app, config);
             throw Foreground.untilSignalled(app, app.ended());
         }
     }
@@ -65,21 +59,13 @@ final class BridgeCommand implements Callable<Integer>, OptionFlags.Configured {
         }
     }
 
-    private String ready(BridgeApp app, BridgeConfig config) throws JsonProcessingException {
-        return switch (format) {
-            case text -> "Bridge is up and listens to " + config.sources().size() + (config.sources().size() == 1 ? " source" : " sources")
-                    + config.file().map(file -> " and to those in " + file).orElse("")
-                    + (app.statusPort() < 0 ? "" : ", metrics on port " + app.statusPort()) + ". Ctrl-C stops it.";
-            case json -> {
-                Map<String, Object> line = new LinkedHashMap<>();
-                line.put("event", "ready");
-                line.put("sources", config.sources().size());
-                if (app.statusPort() >= 0) {
-                    line.put("statusPort", app.statusPort());
-                }
-                line.put("pid", ProcessHandle.current().pid());
-                yield new ObjectMapper().writeValueAsString(line);
-            }
-        };
+    private void printReady(BridgeApp app, BridgeConfig config) throws JsonProcessingException {
+        String text = "Bridge is up and listens to " + config.sources().size() + (config.sources().size() == 1 ? " source" : " sources")
+                + config.file().map(file -> " and to those in " + file).orElse("")
+                + (app.statusPort() < 0 ? "" : ", metrics on port " + app.statusPort());
+        ReadyLine.print(spec.commandLine().getOut(), format, text, line -> {
+            line.put("sources", config.sources().size());
+            ReadyLine.port(line, "statusPort", app.statusPort());
+        });
     }
 }

@@ -2,16 +2,12 @@
 package io.tierlog.ops.cli;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.tierlog.agent.bridge.publish.PublishApp;
 import io.tierlog.agent.bridge.publish.PublishConfig;
 import io.tierlog.agent.bridge.publish.PublishOptions;
 import io.tierlog.controller.http.ServerException;
 import io.tierlog.events.config.OptionValues;
 import io.tierlog.events.config.Options;
-import java.io.PrintWriter;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -45,11 +41,10 @@ final class BridgePublishCommand implements Callable<Integer>, OptionFlags.Confi
     @Override
     public Integer call() throws Exception {
         OptionValues values = ClusterOptions.checked(() -> OptionFlags.values(spec, options()));
+        PublishConfig config = ClusterOptions.checked(() -> PublishConfig.of(values));
         OptionFlags.log("publisher", values.effective());
-        try (PublishApp app = start(PublishConfig.of(values))) {
-            PrintWriter out = spec.commandLine().getOut();
-            out.println(ready(app));
-            out.flush();
+        try (PublishApp app = start(config)) {
+            printReady(app);
             throw Foreground.untilSignalled(app, app.ended());
         }
     }
@@ -62,25 +57,15 @@ final class BridgePublishCommand implements Callable<Integer>, OptionFlags.Confi
         }
     }
 
-    private String ready(PublishApp app) throws JsonProcessingException {
-        return switch (format) {
-            case text -> "Publisher is up: events at " + String.join(" ", app.events()) + ", replays at " + String.join(" ", app.replays())
-                    + (app.httpPort() < 0 ? "" : ", over HTTP on port " + app.httpPort())
-                    + (app.statusPort() < 0 ? "" : ", metrics on port " + app.statusPort()) + ". Ctrl-C stops it.";
-            case json -> {
-                Map<String, Object> line = new LinkedHashMap<>();
-                line.put("event", "ready");
-                line.put("events", app.events());
-                line.put("replays", app.replays());
-                if (app.httpPort() >= 0) {
-                    line.put("httpPort", app.httpPort());
-                }
-                if (app.statusPort() >= 0) {
-                    line.put("statusPort", app.statusPort());
-                }
-                line.put("pid", ProcessHandle.current().pid());
-                yield new ObjectMapper().writeValueAsString(line);
-            }
-        };
+    private void printReady(PublishApp app) throws JsonProcessingException {
+        String text = "Publisher is up: events at " + String.join(" ", app.events()) + ", replays at " + String.join(" ", app.replays())
+                + (app.httpPort() < 0 ? "" : ", over HTTP on port " + app.httpPort())
+                + (app.statusPort() < 0 ? "" : ", metrics on port " + app.statusPort());
+        ReadyLine.print(spec.commandLine().getOut(), format, text, line -> {
+            line.put("events", app.events());
+            line.put("replays", app.replays());
+            ReadyLine.port(line, "httpPort", app.httpPort());
+            ReadyLine.port(line, "statusPort", app.statusPort());
+        });
     }
 }

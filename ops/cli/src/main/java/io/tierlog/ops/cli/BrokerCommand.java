@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.tierlog.ops.kafka.EmbeddedKafka;
 import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
 import io.tierlog.ops.kafka.EmbeddedKafkaException;
 import io.tierlog.ops.kafka.EmbeddedKafkaException.PortInUse;
 import io.tierlog.ops.kafka.EmbeddedKafkaException.StartFailed;
 import io.tierlog.ops.kafka.EmbeddedKafkaException.UnusableData;
-import java.io.PrintWriter;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -39,9 +35,7 @@ final class BrokerCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         try (EmbeddedKafka kafka = start()) {
-            PrintWriter out = spec.commandLine().getOut();
-            out.println(ready(kafka));
-            out.flush();
+            printReady(kafka);
             throw Foreground.untilSignalled(kafka, kafka.fatalFault());
         }
     }
@@ -59,18 +53,12 @@ final class BrokerCommand implements Callable<Integer> {
         }
     }
 
-    private String ready(EmbeddedKafka kafka) throws Exception {
+    private void printReady(EmbeddedKafka kafka) throws Exception {
         Path directory = data.toAbsolutePath().normalize();
-        return switch (format) {
-            case text -> "Kafka is up at " + kafka.bootstrapServers() + ", its log in " + directory + ". Ctrl-C stops it.";
-            case json -> {
-                Map<String, Object> line = new LinkedHashMap<>();
-                line.put("event", "ready");
-                line.put("bootstrapServers", kafka.bootstrapServers());
-                line.put("data", directory.toString());
-                line.put("pid", ProcessHandle.current().pid());
-                yield new ObjectMapper().writeValueAsString(line);
-            }
-        };
+        String text = "Kafka is up at " + kafka.bootstrapServers() + ", its log in " + directory;
+        ReadyLine.print(spec.commandLine().getOut(), format, text, line -> {
+            line.put("bootstrapServers", kafka.bootstrapServers());
+            line.put("data", directory.toString());
+        });
     }
 }

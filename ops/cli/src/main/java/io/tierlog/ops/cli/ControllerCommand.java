@@ -2,7 +2,6 @@
 package io.tierlog.ops.cli;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.tierlog.controller.directory.DirectoryOptions;
 import io.tierlog.controller.http.Endpoint;
 import io.tierlog.controller.http.ServerException;
@@ -12,10 +11,7 @@ import io.tierlog.controller.streams.ControllerException;
 import io.tierlog.controller.streams.ControllerOptions;
 import io.tierlog.events.config.OptionValues;
 import io.tierlog.events.config.Options;
-import java.io.PrintWriter;
 import java.time.Duration;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -60,9 +56,7 @@ final class ControllerCommand implements Callable<Integer>, OptionFlags.Configur
                         "run again with --verbose",
                         CliError.FAILURE);
             }
-            PrintWriter out = spec.commandLine().getOut();
-            out.println(ready(config, app, both.beside()));
-            out.flush();
+            printReady(config, app, both.beside());
             throw Foreground.untilSignalled(both, app.ended().thenApply(ControllerCommand::fault));
         }
     }
@@ -110,25 +104,17 @@ final class ControllerCommand implements Callable<Integer>, OptionFlags.Configur
         return "http://" + new Endpoint(config.api().orElseThrow().listen().host(), app.apiPort());
     }
 
-    private String ready(ControllerConfig config, ControllerApp app, Optional<DirectoryInstance> beside) throws JsonProcessingException {
-        return switch (format) {
-            case text -> "Controller is up, metrics at " + url(config, app) + "/metrics"
-                    + (app.apiPort() < 0 ? "" : ", operator API at " + apiUrl(config, app))
-                    + beside.map(directory -> ", directory at " + directory.httpUrl()).orElse("") + ". Ctrl-C stops it.";
-            case json -> {
-                Map<String, Object> line = new LinkedHashMap<>();
-                line.put("event", "ready");
-                line.put("http", url(config, app));
-                if (app.apiPort() >= 0) {
-                    line.put("api", apiUrl(config, app));
-                }
-                if (app.grpcPort() >= 0) {
-                    line.put("grpcPort", app.grpcPort());
-                }
-                beside.ifPresent(directory -> directory.ready(line));
-                line.put("pid", ProcessHandle.current().pid());
-                yield new ObjectMapper().writeValueAsString(line);
+    private void printReady(ControllerConfig config, ControllerApp app, Optional<DirectoryInstance> beside) throws JsonProcessingException {
+        String text = "Controller is up, metrics at " + url(config, app) + "/metrics"
+                + (app.apiPort() < 0 ? "" : ", operator API at " + apiUrl(config, app))
+                + beside.map(directory -> ", directory at " + directory.httpUrl()).orElse("");
+        ReadyLine.print(spec.commandLine().getOut(), format, text, line -> {
+            line.put("http", url(config, app));
+            if (app.apiPort() >= 0) {
+                line.put("api", apiUrl(config, app));
             }
-        };
+            ReadyLine.port(line, "grpcPort", app.grpcPort());
+            beside.ifPresent(directory -> directory.ready(line));
+        });
     }
 }

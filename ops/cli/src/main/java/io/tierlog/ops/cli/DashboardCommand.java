@@ -2,16 +2,12 @@
 package io.tierlog.ops.cli;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.tierlog.controller.http.ServerException;
 import io.tierlog.events.config.OptionValues;
 import io.tierlog.events.config.Options;
 import io.tierlog.ops.dashboard.DashboardApp;
 import io.tierlog.ops.dashboard.DashboardConfig;
 import io.tierlog.ops.dashboard.DashboardOptions;
-import java.io.PrintWriter;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -46,9 +42,7 @@ final class DashboardCommand implements Callable<Integer>, OptionFlags.Configure
         DashboardConfig config = ClusterOptions.checked(() -> DashboardOptions.config(values));
         OptionFlags.log("dashboard", values.effective());
         try (DashboardApp app = start(config)) {
-            PrintWriter out = spec.commandLine().getOut();
-            out.println(ready(app));
-            out.flush();
+            printReady(app);
             throw Foreground.untilSignalled(app, app.ended());
         }
     }
@@ -61,16 +55,7 @@ final class DashboardCommand implements Callable<Integer>, OptionFlags.Configure
         }
     }
 
-    private String ready(DashboardApp app) throws JsonProcessingException {
-        return switch (format) {
-            case text -> "Live page at " + app.url() + ". Ctrl-C stops it.";
-            case json -> {
-                Map<String, Object> line = new LinkedHashMap<>();
-                line.put("event", "ready");
-                line.put("url", app.url());
-                line.put("pid", ProcessHandle.current().pid());
-                yield new ObjectMapper().writeValueAsString(line);
-            }
-        };
+    private void printReady(DashboardApp app) throws JsonProcessingException {
+        ReadyLine.print(spec.commandLine().getOut(), format, "Live page at " + app.url(), line -> line.put("url", app.url()));
     }
 }

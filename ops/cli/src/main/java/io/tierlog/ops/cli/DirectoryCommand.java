@@ -2,15 +2,11 @@
 package io.tierlog.ops.cli;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.tierlog.controller.directory.DirectoryApp;
 import io.tierlog.controller.directory.DirectoryOptions;
 import io.tierlog.events.config.OptionValues;
 import io.tierlog.events.config.Options;
-import java.io.PrintWriter;
 import java.time.Duration;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -52,25 +48,15 @@ final class DirectoryCommand implements Callable<Integer>, OptionFlags.Configure
                 throw new CliError("the directory is " + app.streams().state() + " after " + RUNNING.toSeconds() + " s", "run again with --verbose",
                         CliError.FAILURE);
             }
-            PrintWriter out = spec.commandLine().getOut();
-            out.println(ready(directory, app));
-            out.flush();
+            printReady(directory, app);
             throw Foreground.untilSignalled(directory, app.ended().thenApply(
                     ended -> ended.orElseGet(() -> new IllegalStateException("the directory has ended"))));
         }
     }
 
-    private String ready(DirectoryInstance directory, DirectoryApp app) throws JsonProcessingException {
-        return switch (format) {
-            case text -> "Directory is up at " + directory.httpUrl() + ", gRPC on port " + app.grpcPort()
-                    + (app.statusPort() < 0 ? "" : ", metrics on port " + app.statusPort()) + ". Ctrl-C stops it.";
-            case json -> {
-                Map<String, Object> line = new LinkedHashMap<>();
-                line.put("event", "ready");
-                directory.ready(line);
-                line.put("pid", ProcessHandle.current().pid());
-                yield new ObjectMapper().writeValueAsString(line);
-            }
-        };
+    private void printReady(DirectoryInstance directory, DirectoryApp app) throws JsonProcessingException {
+        String text = "Directory is up at " + directory.httpUrl() + ", gRPC on port " + app.grpcPort()
+                + (app.statusPort() < 0 ? "" : ", metrics on port " + app.statusPort());
+        ReadyLine.print(spec.commandLine().getOut(), format, text, directory::ready);
     }
 }
