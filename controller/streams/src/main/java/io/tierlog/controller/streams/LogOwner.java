@@ -190,6 +190,7 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
     private void requireBeginning(KafkaConsumer<byte[], byte[]> consumer, int partition) {
         for (String topic : List.of(topics.decisions(), topics.events())) {
             TopicPartition place = new TopicPartition(topic, partition);
+            consumer.assign(List.of(place)); // Kafka warns of an answer about another one
             long begin = consumer.beginningOffsets(List.of(place)).getOrDefault(place, 0L);
             if (begin > 0) {
                 throw new ControllerException.LogTrimmed(place, begin, applicationId);
