@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Two instances, each a process, with the bounds that ship, asked all the time for blocks of all partitions; one is killed with {@code kill -9} and
  * started again on what it left on the disk. Prints the answers that callers got.
  */
+@Tag("slow")
 class KilledInstanceTest {
     private static final int PARTITIONS = 4;
     /** Answers are called fresh again once none was otherwise for so long. */

@@ -38,10 +38,12 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Directories on a real broker: one, and two that share the partitions, of which one ends. */
+@Tag("slow")
 class TwoInstancesTest {
     private static final String NAMESPACE = "model/a";
     private static final int BLOCKS = 500;

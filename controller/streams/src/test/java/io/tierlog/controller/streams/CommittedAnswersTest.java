@@ -18,11 +18,13 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The operator API of a running controller shows committed state, on every instance, before and after a restart. */
+@Tag("slow")
 class CommittedAnswersTest {
     private static final ObjectMapper JSON = new ObjectMapper();
 

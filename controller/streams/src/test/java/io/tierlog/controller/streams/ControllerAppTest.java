@@ -33,11 +33,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A controller in this process on a real broker: what an operator sees of it. */
+@Tag("slow")
 class ControllerAppTest {
     @RegisterExtension
     private static final TestBroker BROKER = new TestBroker();

@@ -19,11 +19,13 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** RocksDB finds its files damaged, at the start and later: they are set aside and the rows come from the changelog. */
+@Tag("slow")
 class CorruptStateTest {
     @RegisterExtension
     private static final TestBroker BROKER = new TestBroker();

@@ -26,10 +26,12 @@ import java.util.concurrent.TimeUnit;
 import org.apache.avro.Schema;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Records with a schema that this process does not ship: it waits for the registry; a later version's type stops the instance. */
+@Tag("slow")
 class ForeignSchemaTest {
     @TempDir
     @SuppressWarnings("NullAway.Init") // JUnit sets it.

@@ -18,6 +18,7 @@ import org.apache.kafka.clients.admin.TransactionListing;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,6 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Rows that a task keeps between inputs go with its transaction. A row that outlived an abort would show: the heartbeats that are decided again would
  * be refused as repeats, and the numbers of the decisions would have a gap.
  */
+@Tag("slow")
 class KeptRowsTest {
     @RegisterExtension
     private static final TestBroker BROKER = new TestBroker();

@@ -26,11 +26,13 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Migrations end to end: requested over the API, decided by the core, executed by a node, shown by the API. */
+@Tag("slow")
 class MigrationApiTest {
     private static final ObjectMapper JSON = new ObjectMapper();
     @RegisterExtension

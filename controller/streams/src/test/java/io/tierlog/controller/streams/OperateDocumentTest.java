@@ -21,10 +21,12 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Runs every curl line of {@code docs/migrate.md} and {@code docs/operate.md}, as it is written there, against a running controller. */
+@Tag("slow")
 class OperateDocumentTest {
     private static final List<String> DOCUMENTS = List.of("docs/migrate.md", "docs/operate.md");
     private static final Pattern SHELL_BLOCK = Pattern.compile("(?s)\\n```sh\\n(.*?)\\n```\\n");

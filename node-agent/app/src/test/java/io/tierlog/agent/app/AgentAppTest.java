@@ -93,6 +93,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -100,6 +101,7 @@ import org.junit.jupiter.api.io.TempDir;
  * A whole agent on a real broker, with a test that plays controller and engine. Blocks of 4,096 bytes and 2 tokens; each test has a log
  * of its own on the one broker.
  */
+@Tag("slow")
 class AgentAppTest {
     private static final int BLOCK = 4_096;
     private static final int PAGES = 16;

@@ -28,10 +28,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** An agent that the controller declared lost, as one that was stopped for longer than its node timeout: the process goes on. */
+@Tag("slow")
 class AgentRejoinTest {
     private static final Topics TOPICS = new Topics("rejoin");
 

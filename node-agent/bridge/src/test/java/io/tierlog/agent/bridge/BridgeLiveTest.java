@@ -33,6 +33,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.zeromq.SocketType;
@@ -40,6 +41,7 @@ import org.zeromq.ZContext;
 import org.zeromq.ZMQ;
 
 /** From engines' sockets through the log to a directory: its answers are what the engines hold, or UNKNOWN. */
+@Tag("slow")
 class BridgeLiveTest {
     private static final int REQUESTS = 1_000;
 

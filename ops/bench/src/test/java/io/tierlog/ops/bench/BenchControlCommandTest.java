@@ -9,9 +9,11 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A tiny run of the whole benchmark: it is complete and its counts are right; speed does not matter. */
+@Tag("slow")
 final class BenchControlCommandTest {
     private static final List<String> LATENCIES = List.of(
             "hop",

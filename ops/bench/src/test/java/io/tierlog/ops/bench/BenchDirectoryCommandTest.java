@@ -9,9 +9,11 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Set;
 import java.util.TreeSet;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A quick run of the directory benchmark: it is complete and every answer is right; speed does not matter. */
+@Tag("slow")
 final class BenchDirectoryCommandTest {
     private final BenchRun bench = new BenchRun();
 

@@ -22,11 +22,13 @@ import org.apache.avro.file.DataFileReader;
 import org.apache.avro.generic.GenericDatumReader;
 import org.apache.avro.generic.GenericRecord;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 /** Questions to the log of a real demo, from the files of its stopped broker; one of them to the running broker, too. */
+@Tag("slow")
 class AskTheLogTest {
     @TempDir
     @SuppressWarnings("NullAway.Init") // JUnit sets it.

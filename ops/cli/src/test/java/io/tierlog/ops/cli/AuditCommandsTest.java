@@ -37,6 +37,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,6 +49,7 @@ import picocli.CommandLine;
  * The log of a real demo, and copies of it with one record altered, removed or duplicated: verified as an operator does, from a running broker and
  * from the files of a stopped one. The statistics of the same log are compared with the demo's report.
  */
+@Tag("slow")
 class AuditCommandsTest {
     @TempDir
     @SuppressWarnings("NullAway.Init") // JUnit sets it.

@@ -14,11 +14,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 /** Small demos from end to end: a real broker, controller, agents and engines, as a user starts them. */
+@Tag("slow")
 class DemoCommandTest {
     @TempDir
     Path dir;

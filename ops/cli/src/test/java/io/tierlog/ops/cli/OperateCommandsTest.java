@@ -42,11 +42,13 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 /** The commands of operators against a controller that runs, with one node on record and a token to come in. */
+@Tag("slow")
 class OperateCommandsTest {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final String TOKEN = "let-me-in";

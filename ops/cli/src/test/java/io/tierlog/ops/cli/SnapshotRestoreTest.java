@@ -32,11 +32,13 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.RemoveMembersFromConsumerGroupOptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 /** The log of a demo, trimmed, and changelog and state directory lost: the controller goes on from a snapshot as if nothing had been lost. */
+@Tag("slow")
 class SnapshotRestoreTest {
     private static final Topics TOPICS = Topics.DEFAULT;
     private static final int PARTITIONS = 2;

@@ -13,11 +13,13 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The Python package of {@code node-agent/vllm}: its own tests, which start brokers, controllers and agents with this class path. */
+@Tag("slow")
 @Timeout(540)
 class VllmConnectorTest {
     private static final Path PYTHON = Path.of("/usr/bin/python3");

@@ -39,11 +39,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** MigrateCache over gRPC, beside a controller that a test plays. */
+@Tag("slow")
 class MigrateServiceTest {
     private static final Metadata.Key<String> PROBLEM = GrpcCalls.entry("tierlog-problem");
 

@@ -29,10 +29,12 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The operator API over HTTP, step by step, beside a scripted controller. */
+@Tag("slow")
 class OperatorApiTest {
     private static final String COPY_OF_THREE = """
             {"id":"%s","method":"COPY","source":"HOST","target":"DISK","retention":"DELETE_SOURCE","nodes":["a"],

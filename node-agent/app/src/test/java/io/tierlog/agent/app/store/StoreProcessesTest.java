@@ -18,11 +18,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Writers that are processes: some are killed in the middle of a put, and two put the same keys at once. */
+@Tag("slow")
 class StoreProcessesTest {
     @TempDir
     Path root;

@@ -41,6 +41,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -50,6 +51,7 @@ import org.zeromq.ZContext;
 import org.zeromq.ZMQ;
 
 /** From the placements of one Tierlog over real sockets to the directory of another one, and to a subscriber in Python. */
+@Tag("slow")
 class PublishLiveTest {
     private static final String ANY_PORT = "tcp://127.0.0.1:*";
 
@@ -159,7 +161,7 @@ class PublishLiveTest {
             facts.write(50);
             try (PublishApp publisher = publisher(facts, Map.of(PublishOptions.FORM, form))) {
                 Process subscriber = new ProcessBuilder("/usr/bin/python3",
-                        Path.of(PublishLiveTest.class.getResource("/subscriber.py").toURI()).toString(),
+                        "src/test/resources/subscriber.py",
                         publisher.events().getFirst(), publisher.replays().getFirst(), form)
                         .redirectError(ProcessBuilder.Redirect.INHERIT).start();
                 try (BufferedReader lines = subscriber.inputReader()) {

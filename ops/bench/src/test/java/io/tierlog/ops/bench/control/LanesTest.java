@@ -23,9 +23,11 @@ import org.apache.kafka.common.record.internal.FileLogInputStream.FileChannelRec
 import org.apache.kafka.common.record.internal.FileRecords;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The parts without a controller, on one broker: what goes in comes out, once. */
+@Tag("slow")
 final class LanesTest {
     private static final ControlBenchConfig CONFIG = new ControlBenchConfig(
             Optional.empty(),

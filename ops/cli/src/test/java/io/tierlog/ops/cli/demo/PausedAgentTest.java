@@ -16,11 +16,13 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The agent of the command line is stopped by SIGSTOP until its node counts as lost, and goes on: the same process speaks for the node again. */
+@Tag("slow")
 @Timeout(300)
 class PausedAgentTest {
     /** An engine that waits for longer than the agent is stopped. */

@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -34,6 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
  * The agent of node a is a process of its own, that of the command line, and sends 64 KiB a second: a unit of 32 blocks takes two. In the middle of
  * one it is killed as by kill -9.
  */
+@Tag("slow")
 @Timeout(300)
 class PeerKillTest {
     @TempDir

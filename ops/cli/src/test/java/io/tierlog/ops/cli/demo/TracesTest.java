@@ -21,12 +21,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 /** Two agents, one controller with its directory, and a collector: requests that were traced, as the collector and as the log have them. */
+@Tag("slow")
 @Timeout(240)
 class TracesTest {
     @TempDir

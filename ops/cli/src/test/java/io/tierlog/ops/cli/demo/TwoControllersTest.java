@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Two controllers, each with its directory beside it: one in this process, one the command as it ships, which is killed with {@code kill -9} and
  * started again. Prompts that an agent has computed are looked up through both all the time. Prints the answers that callers received.
  */
+@Tag("slow")
 class TwoControllersTest {
     private static final int PARTITIONS = 3;
 

@@ -46,6 +46,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -53,6 +54,7 @@ import org.junit.jupiter.api.io.TempDir;
  * A real Prometheus scrapes a controller, a directory and an agent while an engine runs requests: the query of every panel and of every rule has
  * data, and what is scraped is on the page of metrics.
  */
+@Tag("slow")
 class ScrapeTest {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final Path ROOT = Path.of(System.getProperty("tierlog.root"));

@@ -15,6 +15,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
@@ -25,6 +26,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * 100 fixed episodes in every build, those that cover every kind of work, and all that have ever failed. Fresh seeds belong to ops/soak.
  * -Dtierlog.seed=N runs from that seed, -Dtierlog.episodes=N so many, -Dtierlog.cover=N looks for a new list of covering seeds among so many.
  */
+@Tag("slow")
 class SwarmTest {
     private static final Set<FaultKind> ALL = EnumSet.allOf(FaultKind.class);
 
