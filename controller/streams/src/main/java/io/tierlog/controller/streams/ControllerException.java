@@ -2,6 +2,7 @@
 package io.tierlog.controller.streams;
 
 import io.tierlog.events.Causes;
+import io.tierlog.events.RecordStamp;
 import io.tierlog.schemas.Envelope;
 import java.nio.file.Path;
 import org.apache.kafka.common.TopicPartition;
@@ -80,14 +81,22 @@ public abstract sealed class ControllerException extends RuntimeException {
     public static final class StateLost extends ControllerException {
         private static final long serialVersionUID = 1L;
 
-        StateLost(String place, String aggregate, long inLog, long inState, String applicationId) {
-            super("the state of application id " + applicationId + " ends at decision " + inState + " about " + aggregate + ", and " + place
-                    + " ends at decision " + inLog + ": " + (inLog > inState
-                    ? "the group's offsets, the changelog or the state were lost, and deciding again would repeat every decision"
-                    : "decisions were lost")
-                    + ". Nothing was decided. Restore the lost topics or offsets from a backup, write the changelog with tierlog snapshot restore,"
-                    + " or begin a new log with another --topic-prefix",
-                    null);
+        private StateLost(String what) {
+            super(what + ". Nothing was decided. Restore the lost topics or offsets from a backup, write the changelog with tierlog snapshot restore,"
+                    + " or begin a new log with another --topic-prefix", null);
+        }
+
+        /** The decisions do not have the last one of the state. */
+        StateLost(TopicPartition decisions, String aggregate, long inState, String applicationId) {
+            this("the state of application id " + applicationId + " ends at decision " + inState + " about " + aggregate + ", and " + decisions
+                    + " does not have it: decisions were lost");
+        }
+
+        /** The decision at {@code place} follows those of the state. */
+        static StateLost decisionsNotInState(String place, Envelope decision, RecordStamp inState, String applicationId) {
+            return new StateLost("the state of application id " + applicationId + " ends at decision " + inState.sequence() + " about "
+                    + decision.aggregate() + ", and " + place + " is decision " + decision.sequence()
+                    + ": the group's offsets, the changelog or the state were lost, and deciding again would repeat every decision");
         }
     }
 
@@ -121,12 +130,12 @@ public abstract sealed class ControllerException extends RuntimeException {
         }
     }
 
-    /** The event that a decision answers is not on the log. */
+    /** The last event that was decided is not on the log. */
     public static final class EventsLost extends ControllerException {
         private static final long serialVersionUID = 1L;
 
-        EventsLost(Envelope decision, TopicPartition decisions, TopicPartition events, String found) {
-            super("a decision of " + decisions + " answers event " + decision.cause() + " of " + events + ", and " + found
+        EventsLost(long decided, TopicPartition events, String found, String applicationId) {
+            super("application id " + applicationId + " has decided event " + decided + " of " + events + ", and " + found
                     + ": events were lost, or their topic was made again. Nothing was decided. Restore the topic from a backup, or begin a new log"
                     + " with another --topic-prefix", null);
         }

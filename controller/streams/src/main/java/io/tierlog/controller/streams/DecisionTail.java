@@ -2,75 +2,81 @@
 package io.tierlog.controller.streams;
 
 import io.tierlog.events.RecordStamp;
+import io.tierlog.events.wire.WireFormat;
 import io.tierlog.schemas.Envelope;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The last decisions of a partition, compared with the state that shall end with them.
+ * Tells decisions from records that no controller of this log has written, by the number and checksum of the last decision about each aggregate,
+ * which the state has.
  *
  * <pre>
- *   last record that is the state's last about its aggregate: the state ends here
- *   a record after it that follows the state:                  a decision that the state has lost
- *   a record after it that the state must have and has not:    decisions are lost, or not shown yet
- *   any other record after it, and each one before it that
- *   does not fit the chain of its aggregate:                   foreign, no controller of this log has written it
+ *   after the last decision of the state:
+ *     the next one of its aggregate:          a decision that the state has lost, or a record that looks like one
+ *     any other:                              foreign
+ *   before it:
+ *     in the chain back from the state:       a decision
+ *     any other:                              foreign
  * </pre>
  *
- * <p>What follows the first lost decision cannot hide it: right after its end, the state knows the next number and checksum of every aggregate.
- *
- * @param last the decision that the state ends with; null when none of these, or when decisions after it are lost
- * @param foreign records that no controller of this log has written, in their order
+ * <p>What comes between cannot hide a lost decision: right after the end of the state, its first one follows the state.
  */
-record DecisionTail(DecisionTail.@Nullable Entry last, List<DecisionTail.Entry> foreign) {
+final class DecisionTail {
+    private DecisionTail() {}
+
     /**
      * A committed record.
      *
      * @param offset its offset
-     * @param envelope its envelope; null when it cannot be read
+     * @param envelope its envelope; null when it is no decision at all
      * @param stamp its number and checksum
      */
     record Entry(long offset, @Nullable Envelope envelope, RecordStamp stamp) {}
 
-    /** Compares records, in their order, with the state's last number and checksum of each aggregate. */
-    static DecisionTail of(List<Entry> tail, Function<String, RecordStamp> state) {
-        int end = tail.size() - 1;
-        while (end >= 0 && !isLastOf(tail.get(end), state)) {
-            end--;
+    /** Counts records that no controller of this log has written. For one thread. */
+    static final class Foreign {
+        private long count;
+        private long first;
+        private long last;
+
+        void add(Entry entry) {
+            first = count == 0 ? entry.offset() : first;
+            last = entry.offset();
+            count++;
         }
-        Entry last = end < 0 ? null : tail.get(end);
-        List<Entry> foreign = new ArrayList<>();
-        for (Entry after : tail.subList(end + 1, tail.size())) {
-            Envelope envelope = after.envelope();
-            if (envelope == null || !isForeign(envelope, tail.subList(0, end + 1), state)) {
-                return new DecisionTail(null, List.of());
-            }
-            foreign.add(after);
+
+        long count() {
+            return count;
         }
-        foreign.addAll(0, unchained(tail.subList(0, end + 1), state));
-        return new DecisionTail(last, List.copyOf(foreign));
+
+        /** Offset of the first one. */
+        long first() {
+            return first;
+        }
+
+        /** Offset of the last one. */
+        long last() {
+            return last;
+        }
     }
 
-    private static boolean isLastOf(Entry one, Function<String, RecordStamp> state) {
-        return one.envelope() != null && one.stamp().equals(state.apply(one.envelope().aggregate()));
+    /** Checksum of a decision as its successor carries it; 0 for what is too short to be one. */
+    static int crc32c(byte @Nullable [] value) {
+        return value == null || value.length < WireFormat.HEADER_BYTES ? 0 : RecordStamp.crc32cOfFramed(value);
     }
 
-    private static boolean isForeign(Envelope after, List<Entry> before, Function<String, RecordStamp> state) {
-        RecordStamp known = state.apply(after.aggregate());
-        if (after.sequence() > known.sequence()) {
-            return !known.precedes(after);
-        }
-        return before.stream().anyMatch(one -> Optional.ofNullable(one.envelope()).filter(e -> e.aggregate().equals(after.aggregate())).isPresent()
-                && one.stamp().equals(known));
+    /** Whether a record after the last decision of the state may be a decision that the state has lost. */
+    static boolean mayBeLost(Envelope after, Function<String, RecordStamp> state) {
+        return state.apply(after.aggregate()).precedes(after);
     }
 
-    /** Those that are not in the chain of their aggregate, which is followed back from the state. */
-    private static List<Entry> unchained(List<Entry> known, Function<String, RecordStamp> state) {
+    /** Those, in their order, that are not in the chain of their aggregate, which is followed back from the state; the last one is its last. */
+    static List<Entry> unchained(List<Entry> known, Function<String, RecordStamp> state) {
         Map<String, RecordStamp> expected = new HashMap<>();
         List<Entry> foreign = new ArrayList<>();
         for (Entry one : known.reversed()) {

@@ -71,6 +71,9 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
          * @throws ControllerException when this instance must not decide the partition
          */
         long check(int partition, SequenceStamper state);
+
+        /** This instance does not decide the partition any longer. */
+        default void ended(int partition) {}
     }
 
     /** What belongs to the task. */
@@ -119,6 +122,7 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
             ended.ticks().cancel();
             ended.timers().close();
             ended.rows().close();
+            parts.opening().ended(ended.context().taskId().partition());
         }
     }
 
@@ -157,7 +161,7 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
             here.timers().tick(here.rows().tables());
             here.sampler().tick(here.rows().tables());
         }
-        here.rows().inputDone();
+        here.rows().inputDone(position.offset(), record.value());
         long ageMs = here.context().currentSystemTimeMs() - record.timestamp();
         parts.metrics().decided(Outcomes.of(decided.outcome()).name(), System.nanoTime() - startNs, ageMs);
     }

@@ -11,21 +11,24 @@ import io.tierlog.events.RecordStamp;
 import io.tierlog.events.Topics;
 import io.tierlog.events.UnknownTypeException;
 import io.tierlog.events.registry.RegistryUnavailableException;
-import io.tierlog.schemas.AppliedInput;
+import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.SkipReason;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.PartitionOpened;
 import java.time.Duration;
-import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
+import java.util.function.Function;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
@@ -40,24 +43,25 @@ import org.slf4j.LoggerFactory;
  *
  * <ul>
  *   <li>The first decision of a partition names the application id that decides it. A controller with another one stops.
- *   <li>The last decision of a partition must be the last one of the restored state. Otherwise group offsets, changelog or decisions were
- *       lost, and the controller stops before it decides anything.
- *   <li>Records near the end that no controller of this log has written are passed over and named at {@code /health}: see {@link DecisionTail}.
+ *   <li>The last decision of the restored state must be on the log, and no decision that follows the state may come after it. Otherwise group
+ *       offsets, changelog or decisions were lost, and the controller stops before it decides anything.
+ *   <li>Records that no controller of this log has written are passed over, however many come after the last decision, and named at
+ *       {@code /health}: see {@link DecisionTail}.
  *   <li>A partition without decisions and without state must have its first records: otherwise they were trimmed, and this is not a new log.
- *   <li>The event that the last decision answers must be there, and be that event. A topic of events that was deleted and made again would give
+ *   <li>The last event that the state decided must be there, and be that event. A topic of events that was deleted and made again would give
  *       offsets, and with them ids of operations, a second time.
  * </ul>
  *
  * <p>{@link #isOurs} blocks for about {@link KafkaAccess#timeout} per partition, {@link #check} until the log answers or this is closed.
- * Trade-off: a consumer is made for each partition that this instance gets, and a stream thread waits for a slow broker.
+ * Trade-off: a consumer is made for each partition that this instance gets, a stream thread waits for a slow broker, and it reads all that others
+ * have appended to the decisions since the last one of the state.
  */
 final class LogOwner implements EventProcessor.Opening, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(LogOwner.class);
     private static final Duration POLL = Duration.ofMillis(100);
     private static final long AGAIN_MS = 200;
     private static final int FIRST_STEP = 64;
-    private static final int MOST_COMPARED = FIRST_STEP * FIRST_STEP * FIRST_STEP;
-    private static final long NONE = -1;
+    private static final int MOST_AT_FIRST = FIRST_STEP * FIRST_STEP * FIRST_STEP;
 
     /** A transaction that is still open by then is not the one that the state ends with. */
     private static final Duration LATEST_COMMIT = Duration.ofMinutes(5);
@@ -128,6 +132,7 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
      *
      * @return offset of the last event that was decided; -1 when none was
      * @throws ControllerException.StateLost when they do not end at the same decision
+     * @throws ControllerException.ForeignDecision when a record after the last decision of the state may be a decision, and cannot be read
      * @throws ControllerException.EventsLost when the events that were decided are not there
      * @throws ControllerException.Closing when this was closed meanwhile
      */
@@ -152,38 +157,120 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
         closing.countDown();
     }
 
+    /** The partition is decided elsewhere from now on, or not at all. */
+    @Override
+    public void ended(int partition) {
+        foreignDecisions.accept(partition, "");
+    }
+
     private long compare(int partition, SequenceStamper state) {
         TopicPartition place = new TopicPartition(topics.decisions(), partition);
-        String clock = "clock/" + partition;
-        long startNs = System.nanoTime();
+        StateEnd known = state.end();
         try (KafkaConsumer<byte[], byte[]> consumer = consumer("read_committed")) {
             consumer.assign(List.of(place));
-            while (true) {
-                List<ConsumerRecord<byte[], byte[]>> tail = tail(consumer, place);
-                DecisionTail seen = DecisionTail.of(tail.stream().map(this::entry).toList(), name -> state.last(SequenceStamper.Kind.DECISION, name));
-                DecisionTail.Entry last = seen.last();
-                if (last != null) {
-                    report(place, seen.foreign());
-                    Set<Long> foreign = seen.foreign().stream().map(DecisionTail.Entry::offset).collect(Collectors.toSet());
-                    Fact decided = read(tail.stream().filter(record -> record.offset() == last.offset()).findFirst().orElseThrow());
-                    requireEvents(consumer, place, decided, foreign);
-                    return decidedEvent(decided);
-                }
-                Fact fact = tail.isEmpty() ? null : read(tail.getLast());
-                String aggregate = fact == null ? clock : fact.envelope().aggregate();
-                RecordStamp inState = state.last(SequenceStamper.Kind.DECISION, aggregate);
-                RecordStamp inLog = fact == null ? RecordStamp.NONE : stamp(fact, tail.getLast());
-                if (fact == null && inState.equals(RecordStamp.NONE)) {
-                    requireBeginning(consumer, partition);
-                    return NONE;
-                }
-                if (inLog.sequence() >= inState.sequence() || !mayBeLate(consumer, place, System.nanoTime() - startNs)) {
-                    throw new ControllerException.StateLost(place.toString(), aggregate, inLog.sequence(), inState.sequence(), applicationId);
-                }
-                LOG.info("partition {}: the last commit does not show in {} yet", partition, topics.decisions());
-                pause();
+            if (known.equals(StateEnd.NONE)) {
+                requireNew(consumer, place);
+                return StateEnd.NONE.event();
             }
+            long last = awaitLast(consumer, place, state);
+            DecisionTail.Foreign foreign = before(consumer, place, last, state);
+            consumer.seek(place, last + 1);
+            read(consumer, place, end(consumer, place), record -> after(record, state, foreign));
+            report(place, foreign);
+            requireEvent(consumer, place, known);
+            return known.event();
         }
+    }
+
+    /** Without state, the log must not have any decision. */
+    private void requireNew(KafkaConsumer<byte[], byte[]> consumer, TopicPartition place) {
+        consumer.seekToBeginning(List.of(place));
+        read(consumer, place, end(consumer, place), record -> {
+            Envelope decision = read(record).envelope();
+            throw ControllerException.StateLost.decisionsNotInState(at(record), decision, RecordStamp.NONE, applicationId);
+        });
+        requireBeginning(consumer, place.partition());
+    }
+
+    /** Offset of the last decision of the state. Waits while its commit may still show. */
+    private long awaitLast(KafkaConsumer<byte[], byte[]> consumer, TopicPartition place, SequenceStamper state) {
+        StateEnd known = state.end();
+        long startNs = System.nanoTime();
+        long least = Math.max(known.decisionsFrom(), consumer.beginningOffsets(List.of(place)).getOrDefault(place, 0L));
+        long lowest = Math.max(least, end(consumer, place) - MOST_AT_FIRST);
+        long searched = lowest;
+        while (true) {
+            long end = end(consumer, place);
+            OptionalLong last = find(consumer, place, searched, end, state);
+            if (last.isPresent()) {
+                return last.getAsLong();
+            }
+            searched = Math.max(searched, end);
+            if (mayBeLate(consumer, place, System.nanoTime() - startNs)) {
+                LOG.info("partition {}: the last commit does not show in {} yet", place.partition(), topics.decisions());
+                pause();
+                continue;
+            }
+            // So much came after it that the first search, which must be short, did not reach it.
+            return find(consumer, place, least, lowest, state).orElseThrow(() -> new ControllerException.StateLost(place, known.aggregate(),
+                    state.last(SequenceStamper.Kind.DECISION, known.aggregate()).sequence(), applicationId));
+        }
+    }
+
+    /** Searches the last decision of the state from {@code to} back to {@code from}. */
+    private OptionalLong find(KafkaConsumer<byte[], byte[]> consumer, TopicPartition place, long from, long to, SequenceStamper state) {
+        StateEnd known = state.end();
+        if (known.aggregate().isEmpty()) {
+            return to >= known.decisionsFrom() ? OptionalLong.of(known.decisionsFrom() - 1) : OptionalLong.empty();
+        }
+        RecordStamp last = state.last(SequenceStamper.Kind.DECISION, known.aggregate());
+        long high = to;
+        for (long step = FIRST_STEP; high > from; step *= step < MOST_AT_FIRST ? FIRST_STEP : 2) {
+            long low = Math.max(from, high - step);
+            AtomicLong found = new AtomicLong(-1);
+            consumer.seek(place, low);
+            read(consumer, place, high, record -> {
+                if (found.get() < 0 && DecisionTail.crc32c(record.value()) == last.crc32c() && isOf(known.aggregate(), last, record)) {
+                    found.set(record.offset());
+                }
+            });
+            if (found.get() >= 0) {
+                return OptionalLong.of(found.get());
+            }
+            high = low;
+        }
+        return OptionalLong.empty();
+    }
+
+    private boolean isOf(String aggregate, RecordStamp last, ConsumerRecord<byte[], byte[]> record) {
+        DecisionTail.Entry entry = entry(record);
+        return entry.envelope() != null && entry.envelope().aggregate().equals(aggregate) && entry.stamp().equals(last);
+    }
+
+    /** Those of the last records up to the last decision of the state that are not in the chain of their aggregate. */
+    private DecisionTail.Foreign before(KafkaConsumer<byte[], byte[]> consumer, TopicPartition place, long last, SequenceStamper state) {
+        long begin = consumer.beginningOffsets(List.of(place)).getOrDefault(place, 0L);
+        consumer.seek(place, Math.max(begin, last + 1 - FIRST_STEP));
+        List<DecisionTail.Entry> entries = new ArrayList<>(FIRST_STEP);
+        read(consumer, place, last + 1, record -> entries.add(entry(record)));
+        DecisionTail.Foreign foreign = new DecisionTail.Foreign();
+        DecisionTail.unchained(entries, decisions(state)).forEach(foreign::add);
+        return foreign;
+    }
+
+    /** A record after the last decision of the state. */
+    private void after(ConsumerRecord<byte[], byte[]> record, SequenceStamper state, DecisionTail.Foreign foreign) {
+        DecisionTail.Entry entry = entry(record);
+        Envelope envelope = entry.envelope();
+        if (envelope != null && DecisionTail.mayBeLost(envelope, decisions(state))) {
+            throw ControllerException.StateLost.decisionsNotInState(
+                    at(record), envelope, state.last(SequenceStamper.Kind.DECISION, envelope.aggregate()), applicationId);
+        }
+        foreign.add(entry);
+    }
+
+    private static Function<String, RecordStamp> decisions(SequenceStamper state) {
+        return aggregate -> state.last(SequenceStamper.Kind.DECISION, aggregate);
     }
 
     /** A log without decisions is new only where it has its first records. */
@@ -198,63 +285,25 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
         }
     }
 
-    /**
-     * The event that the last decision answers is there; and where the last decisions keep the checksum of an event of an agent, it is that event.
-     * Trimmed events are not compared.
-     */
-    private void requireEvents(KafkaConsumer<byte[], byte[]> consumer, TopicPartition decisions, Fact last, Set<Long> foreign) {
+    /** The last event that the state decided is there, and is that event. A trimmed event is not compared. */
+    private void requireEvent(KafkaConsumer<byte[], byte[]> consumer, TopicPartition decisions, StateEnd known) {
         TopicPartition events = new TopicPartition(topics.events(), decisions.partition());
-        Optional<Fact> checked = lastWithChecksum(consumer, decisions, foreign);
         consumer.assign(List.of(events));
         long begin = consumer.beginningOffsets(List.of(events)).getOrDefault(events, 0L);
         long end = end(consumer, events);
-        if (decidedEvent(last) >= end) {
-            throw new ControllerException.EventsLost(last.envelope(), decisions, events, "it ends at " + end);
+        if (known.event() >= end) {
+            throw new ControllerException.EventsLost(known.event(), events, "it ends at " + end, applicationId);
         }
-        checked.filter(fact -> decidedEvent(fact) >= begin).ifPresent(fact -> {
-            long offset = decidedEvent(fact);
-            consumer.seek(events, offset);
-            boolean same = records(consumer, events, offset + 1).stream()
-                    .anyMatch(event -> event.offset() == offset && RecordStamp.crc32cOfFramed(event.value()) == checksum(fact));
-            if (!same) {
-                throw new ControllerException.EventsLost(fact.envelope(), decisions, events, "it has another record there");
-            }
-        });
-    }
-
-    /** The last decision that keeps the checksum of its event, among the last {@value #MOST_COMPARED} offsets; nothing when no agent has sent any. */
-    private Optional<Fact> lastWithChecksum(KafkaConsumer<byte[], byte[]> consumer, TopicPartition decisions, Set<Long> foreign) {
-        long begin = consumer.beginningOffsets(List.of(decisions)).getOrDefault(decisions, 0L);
-        long to = end(consumer, decisions);
-        for (long step = FIRST_STEP; to > begin && step <= MOST_COMPARED; step *= FIRST_STEP) {
-            long from = Math.max(begin, to - step);
-            consumer.seek(decisions, from);
-            ArrayDeque<Fact> found = new ArrayDeque<>(1);
-            read(consumer, decisions, to, record -> {
-                Fact fact = foreign.contains(record.offset()) ? null : read(record);
-                if (fact != null && checksum(fact) != 0) {
-                    found.clear();
-                    found.add(fact);
-                }
-            });
-            if (!found.isEmpty()) {
-                return Optional.of(found.getLast());
-            }
-            to = from;
+        if (known.event() < begin || known.eventCrc32c() == StateEnd.UNKNOWN) {
+            return;
         }
-        return Optional.empty();
-    }
-
-    /** The checksum of its event that a decision keeps; 0 for none. */
-    private static int checksum(Fact fact) {
-        AppliedInput taken = fact.envelope().taken();
-        return taken == null ? 0 : taken.crc32c();
-    }
-
-    /** Offset of the event that a decision answers, in the events of the same partition. */
-    private static long decidedEvent(Fact fact) {
-        String cause = String.valueOf(fact.envelope().cause());
-        return Long.parseLong(cause.substring(cause.lastIndexOf('@') + 1));
+        consumer.seek(events, known.event());
+        AtomicBoolean same = new AtomicBoolean();
+        read(consumer, events, known.event() + 1, record -> same.set(
+                record.offset() == known.event() && StateEnd.crc32c(record.value()) == known.eventCrc32c()));
+        if (!same.get()) {
+            throw new ControllerException.EventsLost(known.event(), events, "it has another record there", applicationId);
+        }
     }
 
     /** Whether the commit that is missing in the log may still show: soon after the start always, later while a transaction is open there. */
@@ -268,32 +317,6 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
         try (KafkaConsumer<byte[], byte[]> all = consumer("read_uncommitted")) {
             return end(consumer, place) < end(all, place);
         }
-    }
-
-    /** The last committed records, at least one if there is any. Commit markers and aborted records are passed over. */
-    private List<ConsumerRecord<byte[], byte[]>> tail(KafkaConsumer<byte[], byte[]> consumer, TopicPartition place) {
-        long end = end(consumer, place);
-        long begin = consumer.beginningOffsets(List.of(place)).getOrDefault(place, 0L);
-        for (long step = FIRST_STEP; ; step *= FIRST_STEP) {
-            long from = Math.max(begin, end - step);
-            consumer.seek(place, from);
-            List<ConsumerRecord<byte[], byte[]>> found = records(consumer, place, end);
-            if (!found.isEmpty() || from == begin) {
-                return found;
-            }
-        }
-    }
-
-    /** The last committed records from the consumer's position to {@code end}, {@value #FIRST_STEP} at most. */
-    private List<ConsumerRecord<byte[], byte[]>> records(KafkaConsumer<byte[], byte[]> consumer, TopicPartition place, long end) {
-        ArrayDeque<ConsumerRecord<byte[], byte[]>> found = new ArrayDeque<>();
-        read(consumer, place, end, record -> {
-            if (found.size() == FIRST_STEP) {
-                found.removeFirst();
-            }
-            found.add(record);
-        });
-        return List.copyOf(found);
     }
 
     /** Reads committed records from the consumer's position to {@code end}. */
@@ -318,40 +341,54 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
     }
 
     private Fact read(ConsumerRecord<byte[], byte[]> record) {
-        String place = record.topic() + "-" + record.partition() + "@" + record.offset();
+        return switch (reading(record)) {
+            case Reading.Decoded<Fact> good -> good.value();
+            case Reading.Unreadable<Fact> bad -> throw new ControllerException.ForeignDecision(at(record), bad.detail());
+        };
+    }
+
+    private Reading<Fact> reading(ConsumerRecord<byte[], byte[]> record) {
         try {
-            return switch (reader.read(record.value())) {
-                case Reading.Decoded<Fact> good -> good.value();
-                case Reading.Unreadable<Fact> bad -> throw new ControllerException.ForeignDecision(place, bad.detail());
-            };
+            return reader.read(record.value());
         } catch (UnknownTypeException e) {
-            throw new ControllerException.ForeignDecision(place, String.valueOf(e.getMessage()));
+            throw new ControllerException.ForeignDecision(at(record), String.valueOf(e.getMessage()));
         } catch (RegistryUnavailableException e) {
             throw new ControllerException.RegistryUnreachable(e);
         }
     }
 
-    /** What cannot be read is without an envelope. */
+    /**
+     * A record without an envelope is none of any controller. One whose schema the registry does not know may be a decision of one.
+     *
+     * @throws ControllerException.ForeignDecision when a later version wrote it, or its schema is not known
+     */
     private DecisionTail.Entry entry(ConsumerRecord<byte[], byte[]> record) {
-        try {
-            Fact fact = read(record);
-            return new DecisionTail.Entry(record.offset(), fact.envelope(), stamp(fact, record));
-        } catch (ControllerException.ForeignDecision e) {
-            return new DecisionTail.Entry(record.offset(), null, RecordStamp.NONE);
-        }
+        return switch (reading(record)) {
+            case Reading.Decoded<Fact> good -> {
+                Envelope envelope = good.value().envelope();
+                yield new DecisionTail.Entry(
+                        record.offset(), envelope, new RecordStamp(envelope.sequence(), DecisionTail.crc32c(record.value())));
+            }
+            case Reading.Unreadable<Fact> bad -> {
+                if (bad.reason() == SkipReason.UNKNOWN_SCHEMA_ID) {
+                    throw new ControllerException.ForeignDecision(at(record), bad.detail());
+                }
+                yield new DecisionTail.Entry(record.offset(), null, RecordStamp.NONE);
+            }
+        };
     }
 
-    private void report(TopicPartition place, List<DecisionTail.Entry> foreign) {
-        String what = foreign.isEmpty() ? "" : foreign.size() + " records of " + place + " were not written by a controller of this log, from offset "
-                + foreign.getFirst().offset() + " to " + foreign.getLast().offset() + "; they were passed over, see tierlog audit verify";
+    private static String at(ConsumerRecord<byte[], byte[]> record) {
+        return record.topic() + "-" + record.partition() + "@" + record.offset();
+    }
+
+    private void report(TopicPartition place, DecisionTail.Foreign foreign) {
+        String what = foreign.count() == 0 ? "" : foreign.count() + " records of " + place + " were not written by a controller of this log, from"
+                + " offset " + foreign.first() + " to " + foreign.last() + "; they were passed over, see tierlog audit verify";
         if (!what.isEmpty()) {
             LOG.warn(what);
         }
         foreignDecisions.accept(place.partition(), what);
-    }
-
-    private static RecordStamp stamp(Fact fact, ConsumerRecord<byte[], byte[]> record) {
-        return new RecordStamp(fact.envelope().sequence(), RecordStamp.crc32cOfFramed(record.value()));
     }
 
     private void pause() {

@@ -31,8 +31,15 @@ final class SequenceStamper {
 
     static final byte[] LAST = {TAG, 'l'};
 
+    private static final byte[] END = {TAG, 'e'};
+
     private final OrderedBytes rows;
     private final KeptRows<Chain, RecordStamp> counts;
+    private @Nullable StateEnd written;
+    private long event;
+    private byte @Nullable [] eventValue;
+    private @Nullable String decided;
+    private boolean isBehind;
 
     /** What is counted apart. */
     enum Kind {
@@ -89,6 +96,9 @@ final class SequenceStamper {
         T stamped = withEnvelope.apply(value, last.onto(envelope));
         byte[] avro = Codec.avro(stamped);
         counts.put(chain, last.after(avro), 0);
+        if (kind == Kind.DECISION) {
+            decided = envelope.aggregate();
+        }
         return new Stamped<>(stamped, avro);
     }
 
@@ -107,18 +117,43 @@ final class SequenceStamper {
         counts.put(new Chain(Kind.DECISION, aggregate), stamp, 0);
     }
 
+    /** Sets where the state ends, where it is made from a snapshot. */
+    void restore(StateEnd end) {
+        written = end;
+        rows.put(END, end.toBytes());
+    }
+
+    /** Where the state ends, as of the last {@link #flush}. */
+    StateEnd end() {
+        StateEnd end = written;
+        if (end == null) {
+            byte[] row = rows.get(END);
+            end = row == null ? StateEnd.NONE : StateEnd.fromBytes(row);
+            written = end;
+        }
+        return end;
+    }
+
     /** Whether the rows are all of one load: what was there before a snapshot was loaded has only the last of its two marks. */
     boolean isOfOneLoad() {
         return Arrays.equals(rows.get(FIRST), rows.get(LAST));
     }
 
-    /** An input is decided. */
-    void inputDone() {
+    /** The event at that offset is decided. Its value is not copied, and its checksum is computed at the next {@link #flush}. */
+    void inputDone(long offset, byte @Nullable [] value) {
+        event = offset;
+        eventValue = value;
+        isBehind = true;
         counts.trim();
     }
 
-    /** Writes the counts that changed. */
+    /** Writes the counts that changed, and where the state ends. */
     void flush() {
+        if (isBehind) {
+            restore(end().after(event, eventValue, decided));
+            eventValue = null;
+            isBehind = false;
+        }
         rows.together(counts::flush);
     }
 }

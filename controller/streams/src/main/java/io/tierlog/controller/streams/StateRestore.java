@@ -53,8 +53,9 @@ public final class StateRestore {
      * The state to write.
      *
      * @param stamps by aggregate, number and checksum of the last decision about it
+     * @param end the last event and the last decision of the state
      */
-    public record State(HeapTables tables, Map<String, RecordStamp> stamps) {}
+    public record State(HeapTables tables, Map<String, RecordStamp> stamps, StateEnd end) {}
 
     /** Gives the state of each partition, one after the other. */
     @FunctionalInterface
@@ -164,6 +165,7 @@ public final class StateRestore {
         tables.flush();
         SequenceStamper stamper = new SequenceStamper(bytes);
         state.stamps().forEach(stamper::restore);
+        stamper.restore(state.end());
         stamper.flush();
         send(producer, partition, SequenceStamper.FIRST, mark);
         bytes.rows().forEach((key, value) -> send(producer, partition, key, value));

@@ -52,9 +52,9 @@ final class TaskRows {
         return stamper;
     }
 
-    /** An input is decided: its rows will be written soon. */
-    void inputDone() {
-        stamper.inputDone();
+    /** The event at that offset, with this value, is decided: its rows will be written soon. */
+    void inputDone(long offset, byte @Nullable [] value) {
+        stamper.inputDone(offset, value);
         if (periods == null && tables.unwritten() > 0) {
             periods = context.schedule(Duration.ofMillis(PERIOD_MS), PunctuationType.WALL_CLOCK_TIME, this::period);
         }

@@ -22,6 +22,8 @@ import io.tierlog.schemas.decision.AgentAccepted;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.PartitionOpened;
 import io.tierlog.schemas.decision.TimeAdvanced;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -31,6 +33,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -206,10 +209,83 @@ class LogOwnerTest {
         }
     }
 
-    private static String health(ControllerApp app) throws Exception {
+    /**
+     * While no controller runs, others append: a far number and far more copies of what was decided than are read at once, among them of an agent
+     * that says nothing any more, and bytes that are no record at all. The controller goes on with its own numbers, now and after each restart.
+     */
+    @Test
+    void whateverComesAfterTheLastDecisionTheControllerGoesOn() throws Exception {
+        try (TestLog log = new TestLog(BROKER.kafka(), 1);
+                LogReader<Fact> reader = log.reader(log.topics.decisions(), Fact.class, Isolation.COMMITTED)) {
+            Decisions decisions = new Decisions(reader);
+            log.append(new FakeAgent("a", "1").registering());
+            log.append(Script.tick(0, 1, 5_000));
+            try (ControllerApp _ = ControllerApp.start(log.controller(directory).tickMs(60_000).build())) {
+                TestLog.await("a decision", () -> decisions.of(TimeAdvanced.class).size() == 1);
+            }
+            AgentAccepted silent = decisions.of(AgentAccepted.class).getFirst();
+            TimeAdvanced last = decisions.of(TimeAdvanced.class).getLast();
+            Envelope far = new Envelope("clock/0", "controller/0", 0, 900, 7, 5_000, "clock/0@0", null, new AppliedInput(1, 1, 0, 77), null);
+            long forged = log.append(log.topics.decisions(), new TimeAdvanced(far, 9_000_000, 900, null));
+            for (int i = 0; i < 100; i++) {
+                log.append(log.topics.decisions(), silent);
+            }
+            for (int tick = 2; tick <= 200; tick++) {
+                log.appendLater(Script.tick(0, tick, 5_000 + tick));
+            }
+            try (ControllerApp app = ControllerApp.start(log.controller(directory).tickMs(60_000).build())) {
+                TestLog.await("all is decided", () -> decisions.of(TimeAdvanced.class).size() == 201);
+                assertTrue(health(app).contains("101 records of " + log.topics.decisions() + "-0"), health(app));
+                assertTrue(health(app).contains("from offset " + forged + " to " + (forged + 100)), health(app));
+            }
+            List<Long> own = decisions.of(TimeAdvanced.class).stream()
+                    .map(time -> time.envelope().sequence()).filter(number -> number < 900).toList();
+            assertEquals(own.stream().sorted().distinct().toList(), own, "each number once");
+            assertTrue(own.getLast() > last.envelope().sequence(), own.toString());
+            log.append(log.topics.decisions(), silent); // and at the very end, after its chain is long out of sight
+            log.append(log.topics.decisions(), 0, new byte[] {1}, new byte[] {9, 9, 9});
+            log.append(Script.tick(0, 201, 6_000));
+            try (ControllerApp app = ControllerApp.start(log.controller(directory).tickMs(60_000).build())) {
+                TestLog.await("the next tick", () -> health(app).contains("2 records of ") && app.state().equals("RUNNING"));
+            }
+        }
+    }
+
+    /** A record with the next number after the last decision of the state may be of a controller, and the state may have lost it. */
+    @Test
+    void theNextDecisionOfAnotherIsNotPassedOver() throws Exception {
+        try (TestLog log = new TestLog(BROKER.kafka(), 1);
+                LogReader<Fact> reader = log.reader(log.topics.decisions(), Fact.class, Isolation.COMMITTED)) {
+            Decisions decisions = new Decisions(reader);
+            log.append(Script.tick(0, 1, 5_000));
+            try (ControllerApp _ = ControllerApp.start(log.controller(directory).tickMs(60_000).build())) {
+                TestLog.await("a decision", () -> decisions.of(TimeAdvanced.class).size() == 1);
+            }
+            Envelope first = new Envelope("node/z", "controller/0", 0, 1, 0, 5_000, "clock/0@0", null, null, null);
+            long at = log.append(log.topics.decisions(), new TimeAdvanced(first, 5_000, 1, null));
+            String message = end(log.controller(directory).tickMs(60_000).build(), ControllerException.StateLost.class);
+            assertTrue(message.contains("-0@" + at + " is decision 1"), message);
+        }
+    }
+
+    @Test
+    void foreignDecisionsAreNotNamedOnceThePartitionIsDecidedElsewhere() {
+        Map<Integer, String> named = new TreeMap<>(Map.of(0, "forged"));
+        KafkaAccess nowhere = new KafkaAccess("localhost:1", Map.of(), Duration.ofMillis(200));
+        try (LogOwner owner = new LogOwner(nowhere, Topics.DEFAULT, new Codec(Schemas.bundled()), 1, "c", named::put)) {
+            owner.ended(0);
+        }
+        assertEquals(Map.of(0, ""), named);
+    }
+
+    private static String health(ControllerApp app) {
         try (HttpClient http = HttpClient.newHttpClient()) {
             URI health = URI.create("http://127.0.0.1:" + app.httpPort() + "/health");
             return http.send(HttpRequest.newBuilder(health).build(), HttpResponse.BodyHandlers.ofString()).body();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
         }
     }
 

@@ -86,7 +86,8 @@ public final class TestLog implements AutoCloseable {
         return append(topics.events(), partition, key, value);
     }
 
-    private long append(String topic, int partition, byte[] key, byte[] value) {
+    /** Appends these bytes to a topic and returns their offset. */
+    long append(String topic, int partition, byte[] key, byte[] value) {
         try {
             return producer.send(new ProducerRecord<>(topic, partition, key, value)).get(30, TimeUnit.SECONDS).offset();
         } catch (Exception e) {

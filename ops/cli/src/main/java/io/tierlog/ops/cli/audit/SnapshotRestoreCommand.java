@@ -2,6 +2,7 @@
 package io.tierlog.ops.cli.audit;
 
 import io.tierlog.controller.streams.ControllerException;
+import io.tierlog.controller.streams.StateEnd;
 import io.tierlog.controller.streams.StateRestore;
 import io.tierlog.ops.audit.AuditException;
 import io.tierlog.ops.audit.ClusterLog;
@@ -69,7 +70,8 @@ final class SnapshotRestoreCommand implements Callable<Integer> {
             restore.prepare();
             long rows = restore.write(partition -> {
                 PartitionStart start = snapshot.of(partition).orElseThrow();
-                return new StateRestore.State(start.tables(), start.stamps());
+                StateEnd end = StateEnd.ofSnapshot(start.at().nextEvent(), start.at().nextDecision());
+                return new StateRestore.State(start.tables(), start.stamps(), end);
             });
             PrintWriter out = spec.commandLine().getOut();
             out.println(String.format(Locale.ROOT, "%d rows of %d placements, from %s, in %.1f s", rows, snapshot.placements(), snapshot.name(),
