@@ -108,6 +108,11 @@ final class Lane implements PublisherOutput, AutoCloseable {
         return publisher;
     }
 
+    /** Whether its batches have no numbers. */
+    boolean isUncounted() {
+        return uncounted;
+    }
+
     void connected(long nowMs, boolean again) {
         publisher.connected(nowMs, again);
     }

@@ -42,6 +42,9 @@ public final class Source implements AutoCloseable {
     private final AtomicBoolean again = new AtomicBoolean();
     /** When the connection was lost, in nanoseconds of this JVM's clock; 0 while it is there, or was never. */
     private final AtomicLong lostNs = new AtomicLong();
+    /** Publishers that do not count have to learn of the connection still. */
+    private boolean newConnection;
+    private boolean newConnectionIsAnother;
 
     /**
      * Connects or binds at once.
@@ -99,6 +102,8 @@ public final class Source implements AutoCloseable {
 
     /** Takes some of what has come, so that no source keeps the others waiting; returns the number of messages. */
     public int receive(long nowMs) {
+        // Before what came by it: the first batch of a connection may be the first of a process, and then nothing is lost.
+        connections(nowMs);
         int taken = 0;
         while (taken < MESSAGES_AT_ONCE) {
             byte[] first = socket.recv(ZMQ.DONTWAIT);
@@ -107,6 +112,12 @@ public final class Source implements AutoCloseable {
             }
             taken++;
             message(nowMs, rest(first));
+        }
+        if (newConnection && taken < MESSAGES_AT_ONCE) {
+            // What waited in the queue may be of the old process, and without numbers nothing but its end shows that.
+            lanes.stream().filter(Lane::isUncounted).forEach(lane -> lane.connected(nowMs, newConnectionIsAnother));
+            newConnection = false;
+            newConnectionIsAnother = false;
         }
         for (Lane lane : lanes) {
             taken += lane.receive(nowMs);
@@ -173,16 +184,22 @@ public final class Source implements AutoCloseable {
         lanes.removeAll(some);
     }
 
-    /** Time passes. */
-    public void tick(long nowMs) {
+    private void connections(long nowMs) {
         if (connected.getAndSet(false)) {
             LOG.info("connected to {}", spec.endpoint());
             if (lanes.isEmpty() && spec.replay().isPresent()) {
                 lanes.add(new Lane(spec, parts, context, "", OptionalInt.empty(), 0));
             }
             boolean wasLost = again.getAndSet(false);
-            lanes.forEach(lane -> lane.connected(nowMs, wasLost));
+            lanes.stream().filter(lane -> !lane.isUncounted()).forEach(lane -> lane.connected(nowMs, wasLost));
+            newConnection = true;
+            newConnectionIsAnother |= wasLost;
         }
+    }
+
+    /** Time passes. */
+    public void tick(long nowMs) {
+        connections(nowMs);
         long lost = lostNs.get();
         boolean gone = lost != 0 && System.nanoTime() - lost >= parts.rules().engineMs() * 1_000_000;
         if (gone && lostNs.compareAndSet(lost, 0)) {
