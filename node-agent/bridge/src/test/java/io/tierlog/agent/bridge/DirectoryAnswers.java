@@ -10,8 +10,8 @@ import io.tierlog.controller.directory.index.PlacementIndex.Found;
 import io.tierlog.controller.directory.index.Presence;
 import io.tierlog.controller.directory.streams.KeyAnswers;
 import io.tierlog.controller.directory.streams.KeyQuery;
-import java.nio.ByteBuffer;
-import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -24,10 +24,15 @@ public final class DirectoryAnswers {
     private DirectoryAnswers() {}
 
     public static Found[] ask(DirectoryApp where, String namespace, List<Long> hashes) {
-        ByteBuffer keys = ByteBuffer.allocate(hashes.size() * Long.BYTES);
-        hashes.forEach(keys::putLong);
-        KeyAnswers answers = where.fanout().ask(new KeyQuery(Namespaces.digest(namespace), keys.array(), Long.BYTES, true));
-        Found[] found = new Found[hashes.size()];
+        return askByName(where, namespace, hashes.stream().map("%016x"::formatted).toList());
+    }
+
+    /** Asks for keys of one length, in hexadecimal digits. */
+    private static Found[] askByName(DirectoryApp where, String namespace, List<String> keys) {
+        int width = keys.isEmpty() ? Long.BYTES : keys.getFirst().length() / 2;
+        byte[] packed = HexFormat.of().parseHex(String.join("", keys));
+        KeyAnswers answers = where.fanout().ask(new KeyQuery(Namespaces.digest(namespace), packed, width, true));
+        Found[] found = new Found[keys.size()];
         for (int i = 0; i < found.length; i++) {
             found[i] = answers.found(i);
         }
@@ -36,15 +41,20 @@ public final class DirectoryAnswers {
 
     /** What the directory says of blocks: the places of each that is found, UNKNOWN, or nothing. */
     public static Set<String> answers(DirectoryApp where, String namespace, Set<Long> hashes) {
-        List<Long> all = new ArrayList<>(hashes);
-        Found[] found = ask(where, namespace, all);
+        return answersByName(where, namespace, hashes.stream().map("%016x"::formatted).toList());
+    }
+
+    /** The same for keys of one length, in hexadecimal digits. */
+    public static Set<String> answersByName(DirectoryApp where, String namespace, Collection<String> keys) {
+        List<String> all = List.copyOf(keys);
+        Found[] found = askByName(where, namespace, all);
         Set<String> said = new TreeSet<>();
         for (int i = 0; i < found.length; i++) {
             for (BlockPlacement placed : found[i].placements()) {
-                said.add("%016x %s %s".formatted(all.get(i), placed.location().node(), placed.location().tier()));
+                said.add(all.get(i) + " " + placed.location().node() + " " + placed.location().tier());
             }
             if (found[i].presence() == Presence.UNKNOWN) {
-                said.add("%016x UNKNOWN".formatted(all.get(i)));
+                said.add(all.get(i) + " UNKNOWN");
             }
         }
         return said;

@@ -12,6 +12,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.tierlog.agent.bridge.BridgeApp;
 import io.tierlog.agent.bridge.BridgeConfig;
 import io.tierlog.agent.bridge.BridgeOptions;
+import io.tierlog.agent.bridge.Python;
 import io.tierlog.agent.bridge.view.BridgeCounter;
 import io.tierlog.controller.directory.DirectoryApp;
 import io.tierlog.controller.directory.streams.DirectoryConfig;
@@ -25,8 +26,6 @@ import io.tierlog.events.config.OptionValues;
 import io.tierlog.ops.kafka.EmbeddedKafka;
 import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
 import java.io.BufferedReader;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -156,14 +155,11 @@ class PublishLiveTest {
     @ParameterizedTest
     @ValueSource(strings = {"MAPS", "ARRAYS"})
     void aSubscriberInPythonKnowsThePlacements(String form) throws Exception {
-        Assumptions.assumeTrue(hasPython(), "NOT RUN: the subscriber needs python3-zmq and python3-msgpack");
+        Assumptions.assumeTrue(Python.has("zmq", "msgpack"), "NOT RUN: the subscriber needs python3-zmq and python3-msgpack");
         try (PlacedFacts facts = new PlacedFacts(access, "python-" + form, 1, 13)) {
             facts.write(50);
             try (PublishApp publisher = publisher(facts, Map.of(PublishOptions.FORM, form))) {
-                Process subscriber = new ProcessBuilder("/usr/bin/python3",
-                        "src/test/resources/subscriber.py",
-                        publisher.events().getFirst(), publisher.replays().getFirst(), form)
-                        .redirectError(ProcessBuilder.Redirect.INHERIT).start();
+                Process subscriber = Python.start("subscriber.py", publisher.events().getFirst(), publisher.replays().getFirst(), form);
                 try (BufferedReader lines = subscriber.inputReader()) {
                     for (int i = 0; subscriber.isAlive() && !lines.ready(); i++) {
                         // A subscription takes effect some time after it is made.
@@ -220,14 +216,5 @@ class PublishLiveTest {
             frames.add(HexFormat.of().formatHex(socket.recv()));
         } while (socket.hasReceiveMore());
         return frames;
-    }
-
-    private static boolean hasPython() throws IOException, InterruptedException {
-        if (!Files.isExecutable(Path.of("/usr/bin/python3"))) {
-            return false;
-        }
-        Process look = new ProcessBuilder("/usr/bin/python3", "-c", "import zmq, msgpack").redirectErrorStream(true).start();
-        look.getInputStream().readAllBytes();
-        return look.waitFor() == 0;
     }
 }

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.bridge;
+
+import static io.tierlog.agent.bridge.DirectoryAnswers.eventually;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import io.tierlog.agent.bridge.view.BridgeCounter;
+import io.tierlog.controller.directory.DirectoryApp;
+import io.tierlog.controller.directory.streams.DirectoryConfig;
+import io.tierlog.controller.streams.ControllerApp;
+import io.tierlog.controller.streams.ControllerConfig;
+import io.tierlog.events.KafkaAccess;
+import io.tierlog.events.TopicAdmin;
+import io.tierlog.events.Topics;
+import io.tierlog.events.config.LogOptions;
+import io.tierlog.events.config.OptionValues;
+import io.tierlog.ops.kafka.EmbeddedKafka;
+import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.Writer;
+import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Publishers in Python, written from the descriptions of the dialects: the directory's answers are what they hold, or UNKNOWN. */
+@Tag("slow")
+class DialectLiveTest {
+    private static final String UNKNOWN = " UNKNOWN";
+    private static final int ATTEMPTS = 5;
+
+    @TempDir
+    @SuppressWarnings("NullAway.Init") // JUnit sets it.
+    private static Path directory;
+
+    @SuppressWarnings("NullAway.Init") // JUnit calls start() first.
+    private static EmbeddedKafka broker;
+
+    @SuppressWarnings("NullAway.Init")
+    private static ControllerApp controller;
+
+    @SuppressWarnings("NullAway.Init")
+    private static DirectoryApp where;
+
+    @BeforeAll
+    static void start() throws Exception {
+        Assumptions.assumeTrue(Python.has("zmq", "msgpack"), "NOT RUN: the publishers need python3-zmq and python3-msgpack");
+        broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(directory.resolve("kafka")));
+        KafkaAccess access = KafkaAccess.of(broker.bootstrapServers());
+        try (TopicAdmin admin = new TopicAdmin(access)) {
+            admin.create(Topics.DEFAULT, 3, 1);
+        }
+        controller = ControllerApp.start(ControllerConfig.of(access, directory.resolve("controller")).with().http("127.0.0.1", 0).build());
+        where = DirectoryApp.start(DirectoryConfig.of(access, Topics.DEFAULT, directory.resolve("directory")));
+        assertTrue(where.awaitRunning(Duration.ofSeconds(60)));
+    }
+
+    @AfterAll
+    static void stop() {
+        if (broker != null) {
+            where.close();
+            controller.close();
+            broker.close();
+        }
+    }
+
+    /** The process of the publishers, and its input. */
+    private static final class Engines implements AutoCloseable {
+        private final Process process;
+        private final BufferedReader said;
+        private final Writer input;
+        private final List<String> sources = new ArrayList<>();
+
+        Engines(String mode) throws Exception {
+            int central;
+            try (ServerSocket free = new ServerSocket(0)) {
+                central = free.getLocalPort();
+            }
+            process = Python.start("engines.py", mode, String.valueOf(central));
+            said = process.inputReader();
+            input = process.outputWriter();
+            read().forEach(each -> sources.add(each.asText()));
+            sources.add("tcp://127.0.0.1:" + central + " bind=yes");
+        }
+
+        private JsonNode read() throws IOException {
+            return new ObjectMapper().readTree(String.valueOf(said.readLine()));
+        }
+
+        JsonNode step(String name) throws IOException {
+            input.write(name + "\n");
+            input.flush();
+            return read();
+        }
+
+        @Override
+        public void close() throws IOException {
+            try {
+                input.close();
+                process.waitFor(5, TimeUnit.SECONDS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            } finally {
+                process.destroyForcibly();
+            }
+        }
+    }
+
+    private static BridgeApp bridge(List<String> sources) {
+        Map<String, Object> options = new HashMap<>(Map.of(BridgeOptions.SOURCE, sources, BridgeOptions.SILENCE, 1,
+                LogOptions.BOOTSTRAP_SERVERS, broker.bootstrapServers()));
+        return BridgeApp.start(BridgeConfig.of(OptionValues.parse(BridgeOptions.options(), options)));
+    }
+
+    private static Set<String> truth(JsonNode dialect) {
+        Set<String> truth = new TreeSet<>();
+        dialect.get("truth").forEach(each -> truth.add(each.get(0).asText() + " " + each.get(1).asText() + " " + each.get(2).asText() + " "
+                + each.get(3).asText()));
+        return truth;
+    }
+
+    private static Set<String> answers(JsonNode dialect) {
+        Map<String, Set<String>> ever = new HashMap<>();
+        dialect.get("ever").forEach(each -> ever.computeIfAbsent(each.get(0).asText(), _ -> new TreeSet<>()).add(each.get(1).asText()));
+        Set<String> said = new TreeSet<>();
+        ever.forEach((namespace, keys) -> DirectoryAnswers.answersByName(where, namespace, keys).forEach(each -> said.add(namespace + " " + each)));
+        return said;
+    }
+
+    /** What is wrong: a block of which the directory does not say where it is, or says where it is not; UNKNOWN is not wrong if it may be. */
+    private static String wrong(JsonNode all, boolean mayBeUnknown) {
+        StringBuilder wrong = new StringBuilder();
+        for (JsonNode dialect : all) {
+            Set<String> truth = truth(dialect);
+            Set<String> said = answers(dialect);
+            if (mayBeUnknown) {
+                Set<String> unknown = new TreeSet<>(said);
+                unknown.removeIf(each -> !each.endsWith(UNKNOWN));
+                said.removeAll(unknown);
+                // A block that is found elsewhere is FOUND: that more may be there, another block of its namespace shows.
+                truth.removeIf(each -> !said.contains(each) && (unknown.contains(block(each) + UNKNOWN) || isUnknown(each)));
+            }
+            String difference = DirectoryAnswers.difference(truth, said);
+            if (!difference.isEmpty()) {
+                wrong.append(dialect.get("dialect").asText()).append(": ").append(difference).append('\n');
+            }
+        }
+        return wrong.toString();
+    }
+
+    /** Whether the directory does not know a block that was never stored, of the same namespace. */
+    private static boolean isUnknown(String placement) {
+        String[] parts = placement.split(" ", -1);
+        String never = "f".repeat(parts[1].length());
+        return DirectoryAnswers.answersByName(where, parts[0], List.of(never)).equals(Set.of(never + UNKNOWN));
+    }
+
+    /** Namespace and key. */
+    private static String block(String placement) {
+        String[] parts = placement.split(" ", -1);
+        return parts[0] + " " + parts[1];
+    }
+
+    @Test
+    void withReplaysTheDirectorySaysWhatTheyHold() throws Exception {
+        try (Engines engines = new Engines("REPLAYS"); BridgeApp bridge = bridge(engines.sources)) {
+            JsonNode end = engines.step("run");
+            assertEquals(16, end.size());
+            end.forEach(dialect -> assertTrue(dialect.get("truth").size() > 60, () -> dialect.get("dialect") + " holds too little"));
+            eventually(() -> wrong(counted(end), false));
+            eventually(() -> wrong(end, true));
+            assertEquals(0, bridge.counts().of(BridgeCounter.MALFORMED));
+            assertEquals(0, bridge.counts().of(BridgeCounter.UNKNOWN_MEDIA));
+            assertEquals(0, bridge.counts().of(BridgeCounter.UNKNOWN_EVENTS));
+            // Each of two ranks has begun again; a busy bridge may see nothing of a process.
+            assertTrue(bridge.counts().of(BridgeCounter.RESTARTS) >= end.size(), () -> "restarts: " + bridge.counts().of(BridgeCounter.RESTARTS));
+            assertTrue(bridge.counts().of(BridgeCounter.REPLAYED) > 0);
+        }
+    }
+
+    @Test
+    void withoutReplaysWhatMayBeLostIsUnknownUntilTheyBeginAgain() throws Exception {
+        try (Engines engines = new Engines("NONE"); BridgeApp bridge = bridge(engines.sources)) {
+            JsonNode end = engines.step("run");
+            eventually(() -> wrong(end, true));
+            assertTrue(bridge.counts().of(BridgeCounter.GAPS) > 0, "batches were lost");
+            // A busy bridge may learn of a connection after its first batch, and then says UNKNOWN: they begin once more.
+            for (int attempt = 1; !settled(engines, attempt == ATTEMPTS); attempt++) {
+                assertTrue(attempt < ATTEMPTS);
+            }
+        }
+    }
+
+    private static boolean settled(Engines engines, boolean last) throws IOException {
+        JsonNode again = engines.step("settle");
+        eventually(() -> wrong(again, true));
+        if (last) {
+            eventually(() -> wrong(counted(again), false));
+        }
+        return wrong(counted(again), false).isEmpty();
+    }
+
+    /** Without the publisher that does not count its batches: nothing shows that its new process is whole. */
+    private static JsonNode counted(JsonNode all) {
+        ArrayNode counted = new ObjectMapper().createArrayNode();
+        all.forEach(each -> {
+            if (!each.get("dialect").asText().equals("atom")) {
+                counted.add(each);
+            }
+        });
+        return counted;
+    }
+}
