@@ -224,11 +224,11 @@ public final class DemoCommand implements Callable<Integer> {
             warmedWell = part("Warm-up, " + warmed + " requests that are not counted", workload.first(warmed), profile, warm).sound();
         }
         List<PromotionComparison.Run> runs = new ArrayList<>();
-        for (int i = 1; i <= 2 * rounds; i++) {
-            // Off on, on off, off on: what is first in its round takes turns, so that a machine that slows down favours neither.
-            boolean promotes = promotionFirst ^ (i % 4 == 2 || i % 4 == 3);
+        List<Boolean> order = PromotionComparison.order(rounds, promotionFirst);
+        for (boolean promotes : order) {
+            int i = runs.size() + 1;
             DemoRun.Part counted = new DemoRun.Part(i + (promotes ? "-promotion-on" : "-promotion-off"), promotes, false);
-            runs.add(new PromotionComparison.Run(promotes, part("Run " + i + " of " + 2 * rounds, workload, profile, counted)));
+            runs.add(new PromotionComparison.Run(promotes, part("Run " + i + " of " + order.size(), workload, profile, counted)));
         }
         PromotionComparison comparison = new PromotionComparison(warmed, runs);
         writeSeries(comparison.last(true));

@@ -15,6 +15,7 @@ import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.IntStream;
 
 /**
  * The same requests without promotion from the disk and with it: two rows of one table, each over all the runs of its kind.
@@ -40,6 +41,16 @@ record PromotionComparison(int warmUp, List<Run> runs) {
 
     PromotionComparison {
         runs = List.copyOf(runs);
+    }
+
+    /**
+     * Which runs have promotion, in order; two runs a round. What is first in its round takes turns, so that a machine that slows down favours
+     * neither.
+     *
+     * @param promotionFirst whether the first run has promotion
+     */
+    static List<Boolean> order(int rounds, boolean promotionFirst) {
+        return IntStream.rangeClosed(1, 2 * rounds).mapToObj(i -> promotionFirst ^ (i % 4 == 2 || i % 4 == 3)).toList();
     }
 
     /** Prints both and returns the exit code: 0 when all runs are sound. */
