@@ -6,6 +6,7 @@ import io.tierlog.controller.core.policy.Groups;
 import io.tierlog.controller.core.state.Aggregates;
 import io.tierlog.controller.core.state.NodeRows;
 import io.tierlog.controller.core.state.PlacementRows;
+import io.tierlog.controller.core.state.ShareRows;
 import io.tierlog.controller.core.table.Rows;
 import io.tierlog.controller.core.table.Tables;
 import io.tierlog.schemas.Block;
@@ -89,10 +90,17 @@ final class EvolvePlacements {
     static void close(Tables t, Fact fact, Tier tier, PlacementWriter copies) {
         copies.close();
         NodeRow owner = owner(t, fact);
-        if (owner == null || copies.deltas().isEmpty()) {
+        if (owner == null) {
+            return;
+        }
+        boolean missed = copies.hasNewlyUnsaved() && PlacementRows.isOrdered(tier) && ShareRows.orNothing(owner.shares()).draining();
+        if (copies.deltas().isEmpty() && !missed) {
             return;
         }
         NodeState node = NodeState.of(owner);
+        if (missed) {
+            node.shares.unsavedWhileDraining();
+        }
         copies.deltas().forEach((group, more) -> {
             if (group.equals(PlacementWriter.ALL)) {
                 count(node.tier(tier), more);

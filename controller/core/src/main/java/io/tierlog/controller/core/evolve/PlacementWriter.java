@@ -66,6 +66,7 @@ final class PlacementWriter {
     private final Supplier<String> groupOfNew;
     private final long nowMs;
     private final Map<String, Deltas> deltas = new LinkedHashMap<>();
+    private boolean newlyUnsaved;
     private Slot near = new Slot();
     private Slot far = new Slot();
 
@@ -167,6 +168,11 @@ final class PlacementWriter {
     /** The changes of the counts: of all placements under {@link #ALL}, and of each group. */
     Map<String, Deltas> deltas() {
         return deltas;
+    }
+
+    /** Whether a placement has come that the store is not known to have, or has become such a one. To be called after {@link #close}. */
+    boolean hasNewlyUnsaved() {
+        return newlyUnsaved;
     }
 
     /** Stores the text of the namespace, for facts about placements that carry only its digest. */
@@ -501,10 +507,15 @@ final class PlacementWriter {
                     slot.parent, slot.touch, slot.children, slot.holds, slot.stored, slot.refused, slot.group, slot.usedMs, slot.operation,
                     slot.promotedUnder);
             tables.put(Rows.PLACEMENTS, key, after);
+            newlyUnsaved |= isUnsaved(after) && (before == null || !isCurrent(before) || !isUnsaved(before));
             reorder(key, before, after);
             slot.before = after;
         }
         slot.dirty = false;
+    }
+
+    private static boolean isUnsaved(PlacementRow row) {
+        return row.state() != PlacementState.ABSENT && !row.stored();
     }
 
     private void erase(RowKey.Placement key, PlacementRow row) {

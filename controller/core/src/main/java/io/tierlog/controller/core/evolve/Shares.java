@@ -116,6 +116,13 @@ public final class Shares {
         drainSaving = 0;
     }
 
+    /** There is more to save, perhaps where the present pass of the drain has looked already: another pass follows. */
+    void unsavedWhileDraining() {
+        if (!drainCursor.isEmpty()) {
+            drainSaving++;
+        }
+    }
+
     /** A new incarnation of the node: its memory is empty and nothing is in flight; operators' settings and the node's marks stay. */
     void restart() {
         groups.clear();

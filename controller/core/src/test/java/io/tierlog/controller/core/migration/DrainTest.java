@@ -33,9 +33,11 @@ import io.tierlog.schemas.event.EngineAttached;
 import io.tierlog.schemas.event.EngineDetached;
 import io.tierlog.schemas.event.NodeDrainRequested;
 import io.tierlog.schemas.state.PlacementState;
+import io.tierlog.schemas.state.SharesRow;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** A node that drains: nothing new comes, and what only it has is saved. At most 2 blocks may be in flight to the store. */
@@ -79,6 +81,37 @@ class DrainTest extends MigrationScene {
         assertEquals(PlacementState.SERVING, w.state(a, Tier.HOST, key(1)), "it stays and serves");
         w.tick();
         assertEquals(List.of(), w.facts(NodeDrained.class), "said once");
+    }
+
+    /** A pass takes more than one step. A block that comes where the pass has been already is saved before the node is called drained. */
+    @Test
+    void aBlockThatComesBehindThePassIsSaved() {
+        onHost(IntStream.rangeClosed(1, 60).toArray());
+        onDisk(IntStream.rangeClosed(61, 120).toArray());
+        drain("d", true);
+        List<CopyBlocks> open = tick();
+        for (int i = 0; i < 200 && !(open.isEmpty() && isInItsLastPass()); i++) {
+            open.forEach(copy -> w.input(done(copy)));
+            open = tick();
+        }
+        assertTrue(isInItsLastPass(), "100 of 120 blocks are seen, and all are saved");
+
+        onHost(0); // its key is the first
+
+        List<Bytes> saved = new ArrayList<>();
+        for (int i = 0; i < 9 && w.facts(NodeDrained.class).isEmpty(); i++) {
+            for (CopyBlocks copy : tick()) {
+                copy.blocks().forEach(block -> saved.add(block.block().key()));
+                w.input(done(copy));
+            }
+        }
+        assertEquals(List.of(key(0)), saved, "before the node is called drained");
+        assertEquals(0, w.fact(NodeDrained.class).leftBlocks());
+    }
+
+    private boolean isInItsLastPass() {
+        SharesRow shares = ShareRows.orNothing(w.node(a).shares());
+        return !shares.drainCursor().isEmpty() && shares.drainSaving() == 0;
     }
 
     /** A tick passes between the registration and the agent's report: the node looks empty, and is not drained for that. */

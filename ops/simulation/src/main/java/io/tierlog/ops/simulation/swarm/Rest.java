@@ -188,7 +188,8 @@ final class Rest {
         Set<RowKey.Placement> stay = new HashSet<>();
         rows.forEach((at, row) -> {
             boolean onHost = at.aggregate().equals(aggregate) && at.tier() == Tier.HOST && row.state() == PlacementState.SERVING;
-            if (onHost && !row.stored() && !rows.containsKey(new RowKey.Placement(aggregate, at.namespace(), Tier.DISK, at.block()))) {
+            PlacementRow onDisk = rows.get(new RowKey.Placement(aggregate, at.namespace(), Tier.DISK, at.block()));
+            if (onHost && !row.stored() && (onDisk == null || onDisk.state() == PlacementState.ABSENT)) {
                 RowKey.Placement one = at;
                 for (PlacementRow up = row; up != null && stay.add(one); up = rows.get(one)) {
                     one = new RowKey.Placement(aggregate, at.namespace(), Tier.HOST, up.parent());
