@@ -41,7 +41,12 @@ final class JettyServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(JettyServer.class);
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final int BACKLOG = 64;
-    private static final int THREADS = 4;
+    private static final int THREADS = 5;
+    /**
+     * A thread of its own accepts. Without one the selector does, and Jetty 12.1 closes the server's socket for ever when the limit of connections is
+     * reached and left within one round of it: the key of the paused socket is cancelled, but not gone yet, when the socket is registered again.
+     */
+    private static final int ACCEPTORS = 1;
     private static final long STOP_MS = 1_000;
     private static final long SWEEP_MS = 1_000;
 
@@ -98,12 +103,12 @@ final class JettyServer implements AutoCloseable {
 
     private ServerConnector connector(Listener where, HttpConnectionFactory http) {
         if (where.tls().isEmpty()) {
-            return new ServerConnector(server, 0, 1, http);
+            return new ServerConnector(server, ACCEPTORS, 1, http);
         }
         SSLContext context = where.tls().get().context();
         SslContextFactory.Server tls = new SslContextFactory.Server();
         tls.setSslContext(context);
-        return new ServerConnector(server, 0, 1, new SslConnectionFactory(tls, http.getProtocol()), http);
+        return new ServerConnector(server, ACCEPTORS, 1, new SslConnectionFactory(tls, http.getProtocol()), http);
     }
 
     private static HttpConfiguration http(ServerLimits.Clients clients) {
