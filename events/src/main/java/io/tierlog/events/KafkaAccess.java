@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.events;
 
+import io.tierlog.events.sign.RecordSigner;
+import io.tierlog.events.sign.RecordSigning;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * How to reach the cluster: what every client of this process is made with. Immutable.
@@ -11,12 +14,14 @@ import java.util.Map;
  * @param bootstrapServers HOST:PORT, several with commas
  * @param properties further client properties, security for one; they are given to every client
  * @param timeout how long a cluster that does not answer is waited for when something starts
+ * @param signing signs and checks records; empty when that is off
  */
-public record KafkaAccess(String bootstrapServers, Map<String, String> properties, Duration timeout) {
+public record KafkaAccess(String bootstrapServers, Map<String, String> properties, Duration timeout, Optional<RecordSigning> signing) {
     /** How producers compress by default. */
     public static final String DEFAULT_COMPRESSION = "lz4";
 
     private static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(15);
+    private static final String INTERCEPTORS = "interceptor.classes";
     private static final String COMPRESSION = "compression.type";
     /**
      * How long a connection may take to be made, and how long after it has failed again and again. A machine that is gone does not refuse, it is
@@ -36,6 +41,11 @@ public record KafkaAccess(String bootstrapServers, Map<String, String> propertie
         properties = Map.copyOf(properties);
     }
 
+    /** Records are neither signed nor checked. */
+    public KafkaAccess(String bootstrapServers, Map<String, String> properties, Duration timeout) {
+        this(bootstrapServers, properties, timeout, Optional.empty());
+    }
+
     /** A cluster without security, waited for 15 s. */
     public static KafkaAccess of(String bootstrapServers) {
         return new KafkaAccess(bootstrapServers, Map.of(), DEFAULT_TIMEOUT);
@@ -50,7 +60,22 @@ public record KafkaAccess(String bootstrapServers, Map<String, String> propertie
     public KafkaAccess withCompression(String type) {
         Map<String, String> all = new HashMap<>(properties);
         all.put(COMPRESSION, type);
-        return new KafkaAccess(bootstrapServers, all, timeout);
+        return new KafkaAccess(bootstrapServers, all, timeout, signing);
+    }
+
+    /** The same, with records signed and checked. */
+    public KafkaAccess withSigning(RecordSigning value) {
+        return new KafkaAccess(bootstrapServers, properties, timeout, Optional.of(value));
+    }
+
+    /** {@code settings} of a producer that signs as {@code writer} where that is on. */
+    public Map<String, Object> signed(RecordSigner.Writer writer, Map<String, Object> settings) {
+        signing.ifPresent(on -> {
+            settings.put(INTERCEPTORS, RecordSigner.class.getName());
+            settings.put(RecordSigner.SIGNING, on);
+            settings.put(RecordSigner.WRITER, writer);
+        });
+        return settings;
     }
 
     /** Properties of a producer with {@code more}, which win. */

@@ -6,6 +6,8 @@ import io.tierlog.events.Topics;
 import io.tierlog.events.registry.Credentials;
 import io.tierlog.events.registry.RegistryConfig;
 import io.tierlog.events.registry.RegistryLimits;
+import io.tierlog.events.sign.RecordKeys;
+import io.tierlog.events.sign.RecordSigning;
 import java.io.IOException;
 import java.io.Reader;
 import java.net.URI;
@@ -38,6 +40,12 @@ public final class LogOptions {
     /** Seconds. */
     public static final String CONNECT_TIMEOUT = "connect.timeout";
 
+    /** A file of keys that sign records. */
+    public static final String RECORD_KEYS = "record.keys";
+
+    /** What becomes of records without a code. */
+    public static final String RECORD_CHECK = "record.check";
+
     private static final Pattern PREFIX = Pattern.compile("[A-Za-z0-9._-]{1,100}");
 
     private LogOptions() {}
@@ -58,17 +66,23 @@ public final class LogOptions {
                 .option(TOPIC_PREFIX, ConfigDef.Type.STRING, "tierlog",
                         Bounds.pattern("1 to 100 letters, digits, dots, dashes or underscores", PREFIX), "NAME",
                         "First part of the names of the topics.")
+                .text(RECORD_KEYS, Bounds.FILE, "FILE",
+                        "File of keys with which records are signed and checked, made by 'keys create' and 'keys derive' (default: none, they are not).")
+                .option(RECORD_CHECK, ConfigDef.Type.STRING, RecordSigning.Mode.REQUIRE.name(), Bounds.oneOf(RecordSigning.Mode.class), "HOW",
+                        "With --record-keys, what becomes of records without a code. REQUIRE: they are refused. WARN: they are taken and counted.")
                 .number(CONNECT_TIMEOUT, 15, 1, 600, "SECONDS", "Time to wait for brokers and registry at start.");
     }
 
     /**
      * The cluster.
      *
-     * @throws IllegalArgumentException when the file of client properties cannot be read
+     * @throws IllegalArgumentException when the file of client properties or of record keys cannot be read
      */
     public static KafkaAccess kafka(OptionValues values) {
+        Optional<RecordSigning> signing = values.findPath(RECORD_KEYS)
+                .map(file -> new RecordSigning(RecordKeys.read(file), topics(values), values.constant(RECORD_CHECK, RecordSigning.Mode.class)));
         return new KafkaAccess(values.text(BOOTSTRAP_SERVERS), values.findPath(CLIENT_CONFIG).map(LogOptions::properties).orElse(Map.of()),
-                Duration.ofSeconds(values.number(CONNECT_TIMEOUT)));
+                Duration.ofSeconds(values.number(CONNECT_TIMEOUT)), signing);
     }
 
     /** The topics. */

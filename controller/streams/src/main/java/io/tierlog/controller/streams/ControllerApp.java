@@ -19,6 +19,8 @@ import io.tierlog.events.registry.RegistryConfig;
 import io.tierlog.events.registry.RegistryException;
 import io.tierlog.events.registry.RegistryUnavailableException;
 import io.tierlog.events.registry.SchemaIds;
+import io.tierlog.events.sign.KeyNames;
+import io.tierlog.events.sign.RecordSigner;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.directory.Published;
@@ -156,7 +158,8 @@ public final class ControllerApp implements AutoCloseable {
         PlainProducer ticks = plainProducer("ticks", config.topics().events());
         EventDecoder decoder = new EventDecoder(
                 codec.reader(Event.class),
-                new EventDecoder.Rules(config.topics().events(), partitions, MAX_EVENT_BYTES, config.skipInputs()),
+                new EventDecoder.Rules(config.topics().events(), partitions, MAX_EVENT_BYTES, config.skipInputs(),
+                        config.kafka().signing()),
                 health,
                 metrics);
         Optional<PlainProducer> direct = config.commands() == CommandDelivery.DIRECT
@@ -198,7 +201,8 @@ public final class ControllerApp implements AutoCloseable {
     }
 
     private PlainProducer plainProducer(String what, String topic) {
-        PlainProducer producer = closing(new PlainProducer(what, config.kafka()));
+        PlainProducer producer = closing(new PlainProducer(what, config.kafka(),
+                topic.equals(config.topics().events()) ? RecordSigner.Writer.of(KeyNames.CLOCK) : RecordSigner.Writer.CONTROLLER));
         producer.prepare(topic, config.kafka().timeout());
         return producer;
     }

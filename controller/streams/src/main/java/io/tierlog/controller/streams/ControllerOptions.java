@@ -4,6 +4,7 @@ package io.tierlog.controller.streams;
 import io.tierlog.controller.http.Endpoint;
 import io.tierlog.controller.streams.api.ApiConfig;
 import io.tierlog.controller.streams.api.ApiLimits;
+import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.config.Bounds;
 import io.tierlog.events.config.LogOptions;
 import io.tierlog.events.config.OptionValues;
@@ -13,8 +14,8 @@ import io.tierlog.traces.TraceOptions;
 import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.config.ConfigDef.Importance;
+import org.apache.kafka.common.config.ConfigDef;
 
 /** The options of a controller, each declared here and nowhere else, and the configuration they make. Static and without state. */
 public final class ControllerOptions {
@@ -86,7 +87,11 @@ public final class ControllerOptions {
      * @throws IllegalArgumentException when options contradict each other, or a file they name cannot be read
      */
     public static ControllerConfig config(OptionValues values) {
-        ControllerConfig.Builder builder = ControllerConfig.of(LogOptions.kafka(values), values.requirePath(STATE_DIR))
+        KafkaAccess kafka = LogOptions.kafka(values);
+        if (kafka.signing().isPresent() && !kafka.signing().get().keys().isMaster()) {
+            throw new IllegalArgumentException("a controller needs the master keys: --record-keys names a file of derived keys");
+        }
+        ControllerConfig.Builder builder = ControllerConfig.of(kafka, values.requirePath(STATE_DIR))
                 .with()
                 .topics(LogOptions.topics(values))
                 .applicationId(values.text(APPLICATION_ID))

@@ -3,17 +3,21 @@ package io.tierlog.controller.streams;
 
 import io.tierlog.controller.core.api.Input;
 import io.tierlog.events.Partitions;
+import io.tierlog.events.RareWarning;
 import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
 import io.tierlog.events.RecordStamp;
 import io.tierlog.events.registry.RegistryUnavailableException;
+import io.tierlog.events.sign.RecordSigning;
 import io.tierlog.schemas.SkipReason;
 import io.tierlog.schemas.event.Event;
 import java.util.Arrays;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,6 +38,7 @@ final class EventDecoder {
     private final Rules rules;
     private final Health health;
     private final ControllerMetrics metrics;
+    private final RareWarning forgedWarning = new RareWarning(LOG);
     private final CountDownLatch closing = new CountDownLatch(1);
 
     /**
@@ -43,8 +48,14 @@ final class EventDecoder {
      * @param partitions its number of partitions
      * @param maxBytes longest record
      * @param skip records an operator wants skipped
+     * @param signing checks who wrote a record; empty when that is off
      */
-    record Rules(String topic, int partitions, int maxBytes, Set<InputPosition> skip) {}
+    record Rules(String topic, int partitions, int maxBytes, Set<InputPosition> skip, Optional<RecordSigning> signing) {
+        /** Without codes. */
+        Rules(String topic, int partitions, int maxBytes, Set<InputPosition> skip) {
+            this(topic, partitions, maxBytes, skip, Optional.empty());
+        }
+    }
 
     EventDecoder(RecordReader<Event> reader, Rules rules, Health health, ControllerMetrics metrics) {
         this.reader = reader;
@@ -59,7 +70,7 @@ final class EventDecoder {
      * @throws io.tierlog.events.UnknownTypeException when a later version wrote it
      * @throws ControllerException.Closing when the instance was closed meanwhile
      */
-    Input take(InputPosition position, byte @Nullable [] key, byte @Nullable [] value) {
+    Input take(InputPosition position, byte @Nullable [] key, byte @Nullable [] value, Headers headers) {
         if (rules.skip().contains(position)) {
             return unreadable(position, SkipReason.OPERATOR, "skipped by the operator of the controller");
         }
@@ -68,8 +79,24 @@ final class EventDecoder {
         }
         return switch (patiently(value)) {
             case Reading.Unreadable<Event> bad -> unreadable(position, bad.reason(), bad.detail());
-            case Reading.Decoded<Event> good -> inPlace(position, key, good.value(), RecordStamp.crc32cOfFramed(Objects.requireNonNull(value)));
+            case Reading.Decoded<Event> good -> {
+                Optional<String> forged = forged(position, key, Objects.requireNonNull(value), good.value(), headers);
+                yield forged.isPresent() ? unreadable(position, SkipReason.FORGED, forged.get())
+                        : inPlace(position, key, good.value(), RecordStamp.crc32cOfFramed(value));
+            }
         };
+    }
+
+    /** Why a record is not by its sender, on health too; empty when it is, or when that is not checked. */
+    private Optional<String> forged(InputPosition position, byte @Nullable [] key, byte[] value, Event event, Headers headers) {
+        Optional<String> why = rules.signing().map(on -> on.check(event, position.partition(), key, value, headers));
+        why.ifPresent(what -> {
+            String all = "a forged record from " + shown(event.envelope().sender()) + " at partition " + position.partition() + " offset "
+                    + position.offset() + ": " + what;
+            forgedWarning.warn("{}; it is in the dead letters, see tierlog audit verify", all);
+            health.forged(all);
+        });
+        return why.map(what -> shown(event.envelope().sender()) + ": " + what);
     }
 
     /** Ends every wait. */

@@ -169,7 +169,7 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
     private Input taken(InputPosition position, Record<byte[], byte[]> record) {
         Input input;
         try {
-            input = parts.decoder().take(position, record.key(), record.value());
+            input = parts.decoder().take(position, record.key(), record.value(), record.headers());
         } catch (ControllerException.Closing e) {
             throw e;
         } catch (RuntimeException e) {

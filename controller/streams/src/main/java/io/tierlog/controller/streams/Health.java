@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.controller.core.api.CoreVersion;
 import io.tierlog.controller.http.HealthParts;
 import io.tierlog.controller.http.StatusServer;
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -20,12 +21,16 @@ import org.apache.kafka.streams.KafkaStreams;
  * </pre>
  */
 final class Health {
+    private static final Duration FORGED_SHOWN = Duration.ofMinutes(10);
+
     private volatile KafkaStreams.State streams = KafkaStreams.State.CREATED;
     private volatile String detail = "starting";
     private volatile String violation = "";
     private volatile String wrongLog = "";
     private volatile String damaged = "";
     private volatile String lowSpace = "";
+    private volatile String forged = "";
+    private volatile long forgedNs;
     private final Map<Integer, String> lateTimers = new ConcurrentSkipListMap<>();
     private final Map<Integer, String> foreignDecisions = new ConcurrentSkipListMap<>();
     private final AtomicInteger waitingForRegistry = new AtomicInteger();
@@ -86,6 +91,7 @@ final class Health {
         parts.add("timers", () -> HealthParts.State.degradedUnlessEmpty(String.join("; ", lateTimers.values())));
         parts.add("state", () -> HealthParts.State.degradedUnlessEmpty(damaged));
         parts.add("space", () -> HealthParts.State.degradedUnlessEmpty(lowSpace));
+        parts.add("records", () -> HealthParts.State.degradedUnlessEmpty(recentlyForged()));
         parts.add("invariants", () -> violation.isEmpty()
                 ? HealthParts.State.WELL : HealthParts.State.degraded("the tables do not hold what they must, last: " + violation));
     }
@@ -120,6 +126,16 @@ final class Health {
     /** State was damaged and is restored; health reports it until the instance ends. */
     void damaged(String what) {
         damaged = what;
+    }
+
+    /** The last forged record, for people; health reports it for ten minutes. */
+    void forged(String what) {
+        forgedNs = System.nanoTime();
+        forged = what;
+    }
+
+    private String recentlyForged() {
+        return System.nanoTime() - forgedNs > FORGED_SHOWN.toNanos() ? "" : forged;
     }
 
     /** Directories that are nearly full; empty when none is. */

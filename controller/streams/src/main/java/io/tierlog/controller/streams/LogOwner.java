@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
@@ -363,6 +364,9 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
      * @throws ControllerException.ForeignDecision when a later version wrote it, or its schema is not known
      */
     private DecisionTail.Entry entry(ConsumerRecord<byte[], byte[]> record) {
+        if (isForged(record)) {
+            return new DecisionTail.Entry(record.offset(), null, RecordStamp.NONE);
+        }
         return switch (reading(record)) {
             case Reading.Decoded<Fact> good -> {
                 Envelope envelope = good.value().envelope();
@@ -376,6 +380,14 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
                 yield new DecisionTail.Entry(record.offset(), null, RecordStamp.NONE);
             }
         };
+    }
+
+    /** A decision that no controller with our keys has written, where codes are checked. */
+    private boolean isForged(ConsumerRecord<byte[], byte[]> record) {
+        Optional<String> why = access.signing()
+                .map(on -> on.check(record.topic(), record.partition(), record.key(), record.value(), record.headers()));
+        why.ifPresent(what -> LOG.warn("the decision at {} is forged: {}", at(record), what));
+        return why.isPresent();
     }
 
     private static String at(ConsumerRecord<byte[], byte[]> record) {

@@ -3,6 +3,7 @@ package io.tierlog.controller.streams;
 
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.QueuedProducer;
+import io.tierlog.events.sign.RecordSigner;
 import java.time.Duration;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -31,17 +32,18 @@ final class PlainProducer implements AutoCloseable {
      * Connects.
      *
      * @param what it sends, for the name of its thread
+     * @param writer signs the records
      */
-    PlainProducer(String what, KafkaAccess access) {
+    PlainProducer(String what, KafkaAccess access, RecordSigner.Writer writer) {
         this(what, new KafkaProducer<>(
-                access.producer(Map.of(
+                access.signed(writer, access.producer(Map.of(
                         "acks", "all",
                         "enable.idempotence", "true",
                         "linger.ms", 0,
                         "max.block.ms", QueuedProducer.MAX_BLOCK_MS,
                         "delivery.timeout.ms", DELIVERY_MS,
                         "request.timeout.ms", DELIVERY_MS / 2,
-                        "buffer.memory", BUFFER_BYTES)),
+                        "buffer.memory", BUFFER_BYTES))),
                 new ByteArraySerializer(),
                 new ByteArraySerializer()));
     }

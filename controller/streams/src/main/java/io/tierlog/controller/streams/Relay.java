@@ -23,8 +23,8 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
- * Carries committed messages of one aggregate to another: reads tierlog.messages and appends the same bytes to the same partition of
- * tierlog.events by a plain producer. One thread of its own; the instances of a controller share the partitions as a consumer group.
+ * Carries committed messages of one aggregate to another: reads tierlog.messages and appends the same bytes and headers to the same partition
+ * of tierlog.events by a plain producer. One thread of its own; the instances of a controller share the partitions as a consumer group.
  *
  * <p>At least once: it commits after the append. Receivers drop repeats by sender and number. Trade-off: a message takes a commit and two
  * hops more than an event; nothing that a request waits for goes this way.
@@ -83,7 +83,7 @@ final class Relay implements LogLoop.Round, AutoCloseable {
             List<Future<RecordMetadata>> appended = new ArrayList<>();
             for (ConsumerRecord<byte[], byte[]> record : records) {
                 appended.add(producer.send(
-                        new ProducerRecord<>(config.topics().events(), record.partition(), record.key(), record.value())));
+                        new ProducerRecord<>(config.topics().events(), record.partition(), record.key(), record.value(), record.headers())));
             }
             appended.forEach(Relay::await);
             consumer.commitSync();

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams;
 
+import io.tierlog.events.sign.RecordSigner;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Properties;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
@@ -24,7 +26,8 @@ final class StreamsSettings {
     /** The same with producers that tell {@code spans} the offsets of decisions. */
     static Properties of(ControllerConfig config, String instanceId, DecisionSpans spans) {
         Properties all = of(config, instanceId);
-        all.put(StreamsConfig.producerPrefix(ProducerConfig.INTERCEPTOR_CLASSES_CONFIG), DecisionSpans.Offsets.class.getName());
+        all.merge(StreamsConfig.producerPrefix(ProducerConfig.INTERCEPTOR_CLASSES_CONFIG), DecisionSpans.Offsets.class.getName(),
+                (before, more) -> before + "," + more);
         all.put(StreamsConfig.producerPrefix(DecisionSpans.Offsets.SPANS), spans);
         return all;
     }
@@ -33,6 +36,8 @@ final class StreamsSettings {
         StreamsTuning tuning = config.streams();
         Properties all = new Properties();
         all.putAll(config.kafka().client(Map.of()));
+        config.kafka().signed(RecordSigner.Writer.CONTROLLER, new HashMap<>())
+                .forEach((name, value) -> all.put(StreamsConfig.producerPrefix(name), value));
         all.put(StreamsConfig.APPLICATION_ID_CONFIG, config.applicationId());
         all.put(StreamsConfig.STATE_DIR_CONFIG, config.stateDir().toString());
         all.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);

@@ -4,6 +4,7 @@ package io.tierlog.controller.streams;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.events.KafkaAccess;
+import io.tierlog.events.sign.RecordSigner;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -14,7 +15,7 @@ class PlainProducerTest {
     @Test
     void theStreamThreadDoesNotWaitForABroker() {
         AtomicInteger failures = new AtomicInteger();
-        try (PlainProducer producer = new PlainProducer("test", KafkaAccess.of("localhost:1"))) {
+        try (PlainProducer producer = new PlainProducer("test", KafkaAccess.of("localhost:1"), RecordSigner.Writer.CONTROLLER)) {
             long startNs = System.nanoTime();
             for (int i = 0; i < 20; i++) {
                 producer.send(new ProducerRecord<>("commands", 0, null, new byte[1]), why -> failures.incrementAndGet(), () -> {});

@@ -52,6 +52,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
         // In alphabetical order, as the help shows them.
         subcommands = {
             AclsCommand.class,
+            KeysCommand.class,
             AgentCommand.class,
             AuditCommand.class,
             BenchCommand.class,

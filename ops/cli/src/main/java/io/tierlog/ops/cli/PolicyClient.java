@@ -4,10 +4,10 @@ package io.tierlog.ops.cli;
 import io.tierlog.controller.core.policy.Policies;
 import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
-import io.tierlog.events.LogReader;
 import io.tierlog.events.LogReader.Entry;
 import io.tierlog.events.LogReader.Isolation;
 import io.tierlog.events.LogReader.Source;
+import io.tierlog.events.LogReader;
 import io.tierlog.events.Partitions;
 import io.tierlog.events.Reading;
 import io.tierlog.events.TopicAdmin;
@@ -15,6 +15,8 @@ import io.tierlog.events.Topics;
 import io.tierlog.events.UnknownTypeException;
 import io.tierlog.events.acl.AccessRole;
 import io.tierlog.events.acl.AclTable;
+import io.tierlog.events.sign.KeyNames;
+import io.tierlog.events.sign.RecordSigner;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.RefusalReason;
@@ -194,13 +196,14 @@ public final class PolicyClient {
 
     /** Appends the request; the answer names it as its cause. */
     private String send(Policy policy, long basedOn) {
-        Map<String, Object> settings = access.client(Map.of("enable.idempotence", true, "linger.ms", 0, "acks", "all",
-                "max.block.ms", access.timeout().toMillis()));
+        Map<String, Object> settings = access.signed(RecordSigner.Writer.of(KeyNames.OPERATOR), access.client(Map.of("enable.idempotence", true,
+                "linger.ms", 0, "acks", "all", "max.block.ms", access.timeout().toMillis())));
         String sender = "operator/" + UUID.randomUUID();
         Envelope envelope = new Envelope(AGGREGATE, sender, 0, 1, 0, System.currentTimeMillis(), null, null, null);
         byte[] value = codec.encode(topics.events(), new PolicyChangeRequested(envelope, basedOn, policy));
         try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(settings, new ByteArraySerializer(), new ByteArraySerializer())) {
-            long offset = producer.send(new ProducerRecord<>(topics.events(), Partitions.key(AGGREGATE), value)).get().offset();
+            int partition = Partitions.of(AGGREGATE, producer.partitionsFor(topics.events()).size());
+            long offset = producer.send(new ProducerRecord<>(topics.events(), partition, Partitions.key(AGGREGATE), value)).get().offset();
             return AGGREGATE + "@" + offset;
         } catch (ExecutionException e) {
             throw new CliError("the policy could not be sent: " + e.getCause(), "look at --bootstrap-servers", CliError.FAILURE, e);

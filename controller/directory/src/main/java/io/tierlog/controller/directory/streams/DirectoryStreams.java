@@ -57,7 +57,7 @@ public final class DirectoryStreams implements AutoCloseable {
         copies = new LocalShards(partitions);
         metrics = new DirectoryMetrics(copies, probes);
         health = new DirectoryHealth(copies, metrics);
-        decoder = new PlacementDecoder(codec.reader(Published.class), health);
+        decoder = new PlacementDecoder(codec.reader(Published.class), health, config.topics().placements(), config.kafka().signing());
     }
 
     /**

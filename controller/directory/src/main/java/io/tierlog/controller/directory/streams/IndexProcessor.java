@@ -77,10 +77,11 @@ final class IndexProcessor implements Processor<byte[], byte[], Void, Void> {
         damage.check();
         Task here = Objects.requireNonNull(task, "init() comes first");
         byte[] key = record.key();
-        if (key != null) {
+        Optional<Change> forged = shared.decoder().forged(record, here.partition());
+        if (key != null && forged.isEmpty()) {
             here.store().put(key, record.value());
         }
-        Change change = shared.decoder().read(key, record.value());
+        Change change = forged.orElseGet(() -> shared.decoder().read(key, record.value()));
         lookAt(here, change);
         apply(here, change);
         here.context().recordMetadata().ifPresent(

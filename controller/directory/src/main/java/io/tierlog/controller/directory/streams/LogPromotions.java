@@ -7,6 +7,8 @@ import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Partitions;
 import io.tierlog.events.RecordStamp;
 import io.tierlog.events.Topics;
+import io.tierlog.events.sign.KeyNames;
+import io.tierlog.events.sign.RecordSigner;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Envelope;
@@ -60,13 +62,13 @@ public final class LogPromotions implements PromotionRequests, AutoCloseable {
      */
     public static LogPromotions connect(Log log, Runnable before) {
         return new LogPromotions(log, before, new KafkaProducer<>(
-                log.kafka().client(Map.of(
+                log.kafka().signed(RecordSigner.Writer.of(KeyNames.DIRECTORY), log.kafka().client(Map.of(
                         "acks", "all",
                         "enable.idempotence", "true",
                         "linger.ms", 0,
                         "max.block.ms", MAX_BLOCK_MS,
                         "delivery.timeout.ms", DELIVERY_MS,
-                        "request.timeout.ms", DELIVERY_MS / 2)),
+                        "request.timeout.ms", DELIVERY_MS / 2))),
                 new ByteArraySerializer(),
                 new ByteArraySerializer()));
     }

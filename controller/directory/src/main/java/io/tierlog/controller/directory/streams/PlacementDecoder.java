@@ -9,6 +9,7 @@ import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
 import io.tierlog.events.UnknownTypeException;
 import io.tierlog.events.registry.RegistryUnavailableException;
+import io.tierlog.events.sign.RecordSigning;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.directory.NodeEpoch;
 import io.tierlog.schemas.directory.Placement;
@@ -17,6 +18,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import org.apache.kafka.streams.processor.api.Record;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +33,8 @@ final class PlacementDecoder {
 
     private final RecordReader<Published> reader;
     private final DirectoryHealth health;
+    private final String topic;
+    private final Optional<RecordSigning> signing;
 
     /** The content of a record. */
     sealed interface Change {
@@ -50,9 +54,26 @@ final class PlacementDecoder {
         record Nameless(String why) implements Change {}
     }
 
-    PlacementDecoder(RecordReader<Published> reader, DirectoryHealth health) {
+    /**
+     * @param topic the placements
+     * @param signing checks who wrote a record; empty when that is off
+     */
+    PlacementDecoder(RecordReader<Published> reader, DirectoryHealth health, String topic, Optional<RecordSigning> signing) {
         this.reader = reader;
         this.health = health;
+        this.topic = topic;
+        this.signing = signing;
+    }
+
+    /** What a record that no controller with our keys has written does: what it names is unknown from then on. Empty for every other record. */
+    Optional<Change> forged(Record<byte[], byte[]> record, int partition) {
+        return signing.map(on -> on.check(topic, partition, record.key(), record.value(), record.headers())).map(why -> {
+            health.foreignRecord("partition " + partition + ": a record is forged: " + why);
+            String detail = "it is forged: " + why;
+            return Optional.ofNullable(record.key()).flatMap(PlacementKey::parse)
+                    .<Change>map(named -> new Change.Unreadable(named.block(), named.location(), detail))
+                    .orElseGet(() -> new Change.Nameless(detail));
+        });
     }
 
     /**

@@ -4,6 +4,8 @@ package io.tierlog.controller.streams.api;
 import io.tierlog.controller.http.Caller;
 import io.tierlog.controller.http.Problem;
 import io.tierlog.events.Partitions;
+import io.tierlog.events.sign.KeyNames;
+import io.tierlog.events.sign.RecordSigner;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.event.Event;
 import java.time.Duration;
@@ -36,14 +38,14 @@ final class OperatorLog implements AutoCloseable {
     OperatorLog(LogAccess log) {
         this.log = log;
         producer = new KafkaProducer<>(
-                log.kafka().client(Map.of(
+                log.kafka().signed(RecordSigner.Writer.of(KeyNames.OPERATOR), log.kafka().client(Map.of(
                         "acks", "all",
                         "enable.idempotence", "true",
                         "linger.ms", 0,
                         "max.block.ms", MAX_BLOCK_MS,
                         "max.request.size", MAX_REQUEST_BYTES,
                         "delivery.timeout.ms", DELIVERY_MS,
-                        "request.timeout.ms", DELIVERY_MS / 2)),
+                        "request.timeout.ms", DELIVERY_MS / 2))),
                 new ByteArraySerializer(),
                 new ByteArraySerializer());
     }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.app.log;
 
-import io.tierlog.agent.core.api.AgentInput;
 import io.tierlog.agent.core.api.AgentInput.CommandReceived;
+import io.tierlog.agent.core.api.AgentInput;
 import io.tierlog.events.Partitions;
+import io.tierlog.events.RareWarning;
 import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
 import io.tierlog.events.UnknownTypeException;
@@ -12,6 +13,7 @@ import io.tierlog.schemas.SkipReason;
 import io.tierlog.schemas.command.Command;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
@@ -28,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * Commands to this node: the one partition they are in, from its end as it was when this was made, other nodes' left out.
  *
  * <p>By default they are read before the controller's transaction commits; a command that comes from an aborted one costs work, never
- * correctness. A record that cannot be read goes to the dead letters; its operation becomes overdue, is cancelled, and ends so. One
+ * correctness. A record that cannot be read, or is forged, goes to the dead letters; its operation becomes overdue, is cancelled, and ends so. One
  * thread of its own. Trade-off: no consumer group, so a partition's other commands are read and thrown away.
  */
 public final class CommandSource implements AutoCloseable {
@@ -41,6 +43,7 @@ public final class CommandSource implements AutoCloseable {
         boolean put(AgentInput input) throws InterruptedException;
     }
 
+    private final AgentLog log;
     private final TopicPartition partition;
     private final byte[] key;
     private final KafkaConsumer<byte[], byte[]> consumer;
@@ -50,6 +53,8 @@ public final class CommandSource implements AutoCloseable {
     private final Consumer<Throwable> fatal;
     private final AtomicBoolean reading = new AtomicBoolean(true);
     private final LongAdder unreadable = new LongAdder();
+    private final LongAdder forged = new LongAdder();
+    private final RareWarning forgedWarning = new RareWarning(LOG);
     private final Thread thread;
     private volatile boolean closed;
     /** When it last asked for records; 0 before it reads. */
@@ -62,6 +67,7 @@ public final class CommandSource implements AutoCloseable {
      * @param fatal receives the refusal of a cluster that refuses to be read
      */
     public CommandSource(AgentLog log, boolean committedOnly, DeadLetters deadLetters, Inbox inbox, Consumer<Throwable> fatal) {
+        this.log = log;
         this.partition = log.partitionIn(log.topics().commands());
         this.key = Partitions.key(log.aggregate());
         this.reader = log.codec().reader(Command.class);
@@ -80,6 +86,11 @@ public final class CommandSource implements AutoCloseable {
     /** Records for this node that could not be read, count. */
     public long unreadable() {
         return unreadable.sum();
+    }
+
+    /** Commands to this node that no controller with our keys wrote, count. */
+    public long forged() {
+        return forged.sum();
     }
 
     /** How long it has not asked for records, ms, because one waits for space or for the registry; 0 while it does not read. */
@@ -139,6 +150,14 @@ public final class CommandSource implements AutoCloseable {
 
     private boolean take(ConsumerRecord<byte[], byte[]> record) throws InterruptedException {
         if (!Arrays.equals(key, record.key())) {
+            return true;
+        }
+        Optional<String> forged = log.access().signing()
+                .map(on -> on.check(record.topic(), record.partition(), record.key(), record.value(), record.headers()));
+        if (forged.isPresent()) {
+            this.forged.increment();
+            forgedWarning.warn("command at {} offset {} is refused, no controller with our keys wrote it: {}", partition, record.offset(), forged.get());
+            deadLetters.send(record, SkipReason.FORGED, forged.get());
             return true;
         }
         return switch (read(record)) {

@@ -6,6 +6,8 @@ import io.tierlog.events.Codec;
 import io.tierlog.events.Partitions;
 import io.tierlog.events.QueuedProducer;
 import io.tierlog.events.RecordStamp;
+import io.tierlog.events.sign.KeyNames;
+import io.tierlog.events.sign.RecordSigner;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.event.Event;
 import java.time.Duration;
@@ -65,7 +67,7 @@ public final class KafkaEventSink implements EventSink, AutoCloseable {
      */
     public static KafkaEventSink connect(AgentLog log, EventBuffer buffer, Consumer<Throwable> fatal) {
         int timeoutMs = Math.toIntExact(buffer.deliveryTimeout().toMillis());
-        Map<String, Object> settings = log.access().producer(Map.of(
+        Map<String, Object> settings = log.access().signed(RecordSigner.Writer.of(KeyNames.agent(log.node())), log.access().producer(Map.of(
                 "acks", "all",
                 "enable.idempotence", "true",
                 "linger.ms", 0,
@@ -73,7 +75,7 @@ public final class KafkaEventSink implements EventSink, AutoCloseable {
                 "request.timeout.ms", Math.min(REQUEST_TIMEOUT_MS, timeoutMs),
                 "max.block.ms", QueuedProducer.MAX_BLOCK_MS,
                 "buffer.memory", (long) buffer.bytes(),
-                "client.id", log.sender()));
+                "client.id", log.sender())));
         Producer<byte[], byte[]> producer = new KafkaProducer<>(settings, new ByteArraySerializer(), new ByteArraySerializer());
         return new KafkaEventSink(log, buffer, producer, System::currentTimeMillis, fatal);
     }

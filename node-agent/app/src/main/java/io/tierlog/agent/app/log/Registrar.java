@@ -4,6 +4,7 @@ package io.tierlog.agent.app.log;
 import io.tierlog.agent.core.api.AgentInput.Registered;
 import io.tierlog.agent.core.port.EventSink;
 import io.tierlog.events.Partitions;
+import io.tierlog.events.RareWarning;
 import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
 import io.tierlog.events.registry.RegistryUnavailableException;
@@ -37,6 +38,7 @@ public final class Registrar {
     private static final long ASK_AGAIN_MS = 1_000;
     private static final long REMIND_MS = 10_000;
 
+    private final RareWarning warning = new RareWarning(LOG);
     private final AgentLog log;
     private final EventSink sink;
     private final Duration timeout;
@@ -97,7 +99,7 @@ public final class Registrar {
         while (!stopped.getAsBoolean()) {
             Optional<Fact> found = Optional.empty();
             for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
-                if (found.isEmpty() && Arrays.equals(key, record.key())) {
+                if (found.isEmpty() && Arrays.equals(key, record.key()) && !isForged(record)) {
                     found = read(reader, record).filter(this::isOurs);
                 }
             }
@@ -111,6 +113,14 @@ public final class Registrar {
             }
         }
         return Optional.empty();
+    }
+
+    private boolean isForged(ConsumerRecord<byte[], byte[]> record) {
+        Optional<String> why = log.access().signing()
+                .map(on -> on.check(record.topic(), record.partition(), record.key(), record.value(), record.headers()));
+        why.ifPresent(what -> warning.warn("node {}: a decision at offset {} is passed over, no controller with our keys wrote it: {}", log.node(),
+                record.offset(), what));
+        return why.isPresent();
     }
 
     private boolean isOurs(Fact decision) {

@@ -133,6 +133,8 @@ public final class StatusPage implements AutoCloseable {
                 () -> events.silentMs() / 1_000.0);
         metrics.counter("tierlog_agent_commands_unreadable_total", "Records for this node that could not be read, since it registered",
                 () -> sources.commands().get().unreadable());
+        metrics.counter("tierlog_agent_commands_forged_total", "Commands that were refused because of their code, since it registered",
+                () -> sources.commands().get().forged());
         metrics.gauge("tierlog_agent_device_lost", "1 when the device has failed for good", () -> sources.device().lost() ? 1 : 0);
         sources.disk().ifPresent(file -> metrics.disk(file::status));
         sources.finder().ifPresent(finder -> {

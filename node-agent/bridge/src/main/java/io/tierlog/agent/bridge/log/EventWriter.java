@@ -8,6 +8,7 @@ import io.tierlog.events.Partitions;
 import io.tierlog.events.QueuedProducer;
 import io.tierlog.events.RareWarning;
 import io.tierlog.events.Topics;
+import io.tierlog.events.sign.RecordSigner;
 import io.tierlog.schemas.event.Event;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -68,13 +69,13 @@ public final class EventWriter implements AutoCloseable {
     }
 
     private static KafkaProducer<byte[], byte[]> producer(Log log, String client) {
-        return new KafkaProducer<>(log.access().producer(Map.of(
+        return new KafkaProducer<>(log.access().signed(RecordSigner.Writer.BRIDGE, log.access().producer(Map.of(
                 "acks", "all",
                 "enable.idempotence", "true",
                 "linger.ms", 2,
                 "delivery.timeout.ms", DELIVERY_MS,
                 "max.block.ms", QueuedProducer.MAX_BLOCK_MS,
-                "client.id", client)), new ByteArraySerializer(), new ByteArraySerializer());
+                "client.id", client))), new ByteArraySerializer(), new ByteArraySerializer());
     }
 
     /** Whether so much is on its way that no more should be read from engines. */

@@ -27,11 +27,13 @@ import io.tierlog.schemas.decision.PartitionOpened;
 import io.tierlog.schemas.event.Event;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
@@ -43,6 +45,8 @@ import org.jspecify.annotations.Nullable;
  * record is skipped again. Confined to one thread. Memory: the tables of the partition, on the heap.
  */
 final class PartitionRerun {
+    private static final Set<SkipReason> SETTINGS = EnumSet.of(SkipReason.OPERATOR, SkipReason.TOO_LARGE, SkipReason.FORGED);
+
     private final LogSource source;
     private final Topics topics;
     private final int partition;
@@ -173,8 +177,8 @@ final class PartitionRerun {
     /** The input that the record was for the controller that decided it. */
     private Input input(LogEntry.Data data, List<Recorded> answers) {
         InputSkipped skipped = skipped(data.offset(), answers);
-        if (skipped != null && (skipped.reason() == SkipReason.OPERATOR || skipped.reason() == SkipReason.TOO_LARGE)) {
-            // The operator's list and the longest record are settings of that controller, and on record only here.
+        if (skipped != null && SETTINGS.contains(skipped.reason())) {
+            // The operator's list, the longest record and the record keys are settings of that controller, and on record only here.
             return unreadable(data, skipped.reason(), skipped.detail());
         }
         return switch (events.read(data.value())) {

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.events.sign;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.MessageDigest;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import javax.crypto.Mac;
+import javax.crypto.SecretKey;
+import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.header.Headers;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The code of a record: HMAC-SHA-256 over topic, partition, key and value, which holds sender, incarnation, number and the checksum of the record
+ * before. Each part goes in with its length, so that no two records have the same input. The header holds the code and then the id of the key.
+ * Safe for use by several threads: each has a Mac of its own.
+ */
+final class RecordMac {
+    /** Name of the header. */
+    static final String HEADER = "tierlog.mac";
+
+    private static final int CODE_BYTES = 32;
+    private static final int ABSENT = -1;
+    private static final int MAX_TOPICS = 1_000;
+    private static final Map<String, byte[]> TOPICS = new ConcurrentHashMap<>();
+    private static final ThreadLocal<Work> WORK = ThreadLocal.withInitial(Work::new);
+
+    private RecordMac() {}
+
+    /** What one thread computes with. */
+    private static final class Work {
+        private final Mac mac;
+        private final ByteBuffer number = ByteBuffer.allocate(Integer.BYTES);
+        private final byte[] expected = new byte[CODE_BYTES];
+
+        Work() {
+            try {
+                mac = Mac.getInstance("HmacSHA256");
+            } catch (GeneralSecurityException e) {
+                throw new IllegalStateException("this Java has no HmacSHA256", e);
+            }
+        }
+    }
+
+    /** The place of a record, and its bytes. */
+    @SuppressWarnings("ArrayRecordComponent") // For one call, never compared.
+    record Signed(String topic, int partition, byte @Nullable [] key, byte @Nullable [] value) {}
+
+    /** Puts the code into the headers, in the place of one that is there. */
+    static void sign(Headers headers, SecretKey key, String id, Signed record) {
+        byte[] idBytes = id.getBytes(StandardCharsets.US_ASCII);
+        byte[] value = new byte[CODE_BYTES + idBytes.length];
+        code(WORK.get(), key, record, value);
+        System.arraycopy(idBytes, 0, value, CODE_BYTES, idBytes.length);
+        headers.remove(HEADER).add(HEADER, value);
+    }
+
+    /** Why a record is forged, for people; null when the key {@code name} has signed it. */
+    static @Nullable String check(Headers headers, RecordKeys keys, String name, Signed record) {
+        Header header = headers.lastHeader(HEADER);
+        byte[] value = header == null ? null : header.value();
+        if (value == null || value.length < CODE_BYTES) {
+            return "it has no code";
+        }
+        String id = new String(value, CODE_BYTES, value.length - CODE_BYTES, StandardCharsets.US_ASCII);
+        SecretKey key = keys.find(id, name);
+        if (key == null) {
+            return "the key id '" + shown(id) + "' is not among the record keys";
+        }
+        Work work = WORK.get();
+        code(work, key, record, work.expected);
+        // The lengths differ by the id: compared is what comes before it, in a time that does not depend on the bytes.
+        byte[] code = Arrays.copyOf(value, CODE_BYTES);
+        return MessageDigest.isEqual(work.expected, code) ? null : "its code is not that of the key " + shown(name);
+    }
+
+    /** Whether a record comes with a code, right or wrong. */
+    static boolean hasCode(Headers headers) {
+        return headers.lastHeader(HEADER) != null;
+    }
+
+    private static void code(Work work, SecretKey key, Signed record, byte[] to) {
+        try {
+            work.mac.init(key);
+            part(work, topic(record.topic()));
+            number(work, record.partition());
+            part(work, record.key());
+            part(work, record.value());
+            work.mac.doFinal(to, 0);
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException("the code of a record cannot be computed", e);
+        }
+    }
+
+    private static void part(Work work, byte @Nullable [] bytes) {
+        number(work, bytes == null ? ABSENT : bytes.length);
+        if (bytes != null) {
+            work.mac.update(bytes);
+        }
+    }
+
+    private static void number(Work work, int number) {
+        work.mac.update(work.number.clear().putInt(number).flip());
+    }
+
+    private static byte[] topic(String name) {
+        byte[] known = TOPICS.get(name);
+        if (known == null) {
+            known = name.getBytes(StandardCharsets.UTF_8);
+            if (TOPICS.size() < MAX_TOPICS) {
+                TOPICS.put(name, known);
+            }
+        }
+        return known;
+    }
+
+    private static String shown(String text) {
+        String printable = text.replaceAll("[^A-Za-z0-9._/-]", "?");
+        return printable.length() <= 100 ? printable : printable.substring(0, 100) + "...";
+    }
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.events.sign;
+
+import io.tierlog.events.Topics;
+import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.Message;
+import java.util.concurrent.atomic.LongAdder;
+import org.apache.kafka.common.header.Headers;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Signs records and checks them, with the keys of this process. Safe for use by several threads.
+ *
+ * <p>{@link Mode#WARN} takes records without a code, and counts them, so that a running cluster can be moved; one whose code is wrong is refused in
+ * both modes.
+ */
+public final class RecordSigning {
+    private final RecordKeys keys;
+    private final Topics topics;
+    private final Mode mode;
+    private final LongAdder unsigned = new LongAdder();
+    private final LongAdder forged = new LongAdder();
+
+    /** What becomes of records without a code. */
+    public enum Mode {
+        /** They are taken and counted. */
+        WARN,
+        /** They are refused. */
+        REQUIRE
+    }
+
+    /** With keys, for the topics of one log. */
+    public RecordSigning(RecordKeys keys, Topics topics, Mode mode) {
+        this.keys = keys;
+        this.topics = topics;
+        this.mode = mode;
+    }
+
+    /** The keys. */
+    public RecordKeys keys() {
+        return keys;
+    }
+
+    /** The topics whose records are signed. */
+    public Topics topics() {
+        return topics;
+    }
+
+    /** Records without a code that were taken, count. */
+    public long unsigned() {
+        return unsigned.sum();
+    }
+
+    /** Records that were refused, count. */
+    public long forged() {
+        return forged.sum();
+    }
+
+    /** Why an event is forged, for people; null when it is not. */
+    public @Nullable String check(Event event, int partition, byte @Nullable [] key, byte[] value, Headers headers) {
+        String name = KeyNames.ofEvent(event);
+        if (name == null) {
+            // Also when records without a code are taken: no sender of Tierlog writes such a record.
+            forged.increment();
+            return "its sender may not write this about its aggregate";
+        }
+        // The relay carries a message on as it came, with its code.
+        String topic = event instanceof Message ? topics.messages() : topics.events();
+        return check(name, new RecordMac.Signed(topic, partition, key, value), headers);
+    }
+
+    /** The same of a record that a controller wrote: a command, a decision, a placement or a message. */
+    public @Nullable String check(String topic, int partition, byte @Nullable [] key, byte @Nullable [] value, Headers headers) {
+        String name = KeyNames.ofController(topics, topic, key);
+        return name == null ? null : check(name, new RecordMac.Signed(topic, partition, key, value), headers);
+    }
+
+    private @Nullable String check(String name, RecordMac.Signed record, Headers headers) {
+        if (mode == Mode.WARN && !RecordMac.hasCode(headers)) {
+            unsigned.increment();
+            return null;
+        }
+        String why = RecordMac.check(headers, keys, name, record);
+        if (why != null) {
+            forged.increment();
+        }
+        return why;
+    }
+}
