@@ -8,19 +8,21 @@ import io.tierlog.controller.directory.streams.Costs;
 import io.tierlog.controller.directory.streams.DirectoryConfig;
 import io.tierlog.controller.http.Endpoint;
 import io.tierlog.controller.streams.ControllerOptions;
+import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.config.Bounds;
 import io.tierlog.events.config.LogOptions;
 import io.tierlog.events.config.OptionValues;
 import io.tierlog.events.config.Options;
 import io.tierlog.events.registry.RegistryLimits;
+import io.tierlog.events.sign.KeyNames;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
-import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.config.ConfigDef.Importance;
+import org.apache.kafka.common.config.ConfigDef;
 
 /**
  * The options of a directory, each declared here and nowhere else, and the configuration they make. A directory beside a controller has those of
@@ -91,7 +93,9 @@ public final class DirectoryOptions {
                 Endpoint.parse(values.text(LISTEN)), Endpoint.parse(values.text(GRPC_LISTEN)), values.optional(HOST),
                 ControllerOptions.endpoint(values.text(STATUS_LISTEN)), values.findPath(ControllerOptions.API_TOKENS),
                 values.findPath(PEER_TOKEN_FILE), values.flag(ControllerOptions.API_INSECURE));
-        return DirectoryConfig.of(LogOptions.kafka(values), LogOptions.topics(values), stateDir)
+        KafkaAccess kafka = LogOptions.kafka(values);
+        kafka.signing().ifPresent(on -> List.of(KeyNames.DIRECTORY, KeyNames.PLACEMENT).forEach(on.keys()::require));
+        return DirectoryConfig.of(kafka, LogOptions.topics(values), stateDir)
                 .withRegistry(LogOptions.registry(values, RegistryLimits.DEFAULTS))
                 .withCosts(costs(values.list(COSTS)))
                 .withEndpoints(addresses);

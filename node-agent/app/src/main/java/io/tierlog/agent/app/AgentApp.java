@@ -104,6 +104,7 @@ public final class AgentApp implements AutoCloseable {
     private final DeviceStreams streams;
     private final KafkaEventSink sink;
     private final AtomicLong unreadableBefore = new AtomicLong();
+    private final AtomicLong forgedBefore = new AtomicLong();
     /** One for each registration: it begins where the commands ended before the agent asked. */
     private volatile CommandSource commands;
     private final EngineServer engines;
@@ -369,6 +370,11 @@ public final class AgentApp implements AutoCloseable {
         return unreadableBefore.get() + commands.unreadable();
     }
 
+    /** Commands for this node that were refused because of their code, count. */
+    public long forgedCommands() {
+        return forgedBefore.get() + commands.forged();
+    }
+
     /** Objects of the store found wrong, count. */
     public long wrongObjects() {
         return store.wrongObjects();
@@ -485,6 +491,7 @@ public final class AgentApp implements AutoCloseable {
             try {
                 CommandSource next = openCommands.get();
                 unreadableBefore.addAndGet(commands.unreadable());
+                forgedBefore.addAndGet(commands.forged());
                 commands.close();
                 commands = next;
             } catch (org.apache.kafka.common.errors.TimeoutException e) {

@@ -25,6 +25,7 @@ import io.tierlog.events.config.Options;
 import io.tierlog.events.config.Size;
 import io.tierlog.events.registry.RegistryConfig;
 import io.tierlog.events.registry.RegistryLimits;
+import io.tierlog.events.sign.KeyNames;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Layout;
 import io.tierlog.traces.TraceOptions;
@@ -259,6 +260,7 @@ public final class AgentConfig {
                         ? reads.withBytesPerSecond(options.bytes(AgentOptions.PEER_BYTES_PER_SECOND)) : reads);
         log = new Log(LogOptions.kafka(options), LogOptions.topics(options), LogOptions.registry(options, tuning.registry()),
                 options.flag(AgentOptions.READ_COMMITTED));
+        log.kafka().signing().ifPresent(on -> KeyNames.ofNode(options.text(AgentOptions.NODE)).forEach(on.keys()::require));
         List<Layout> layouts = options.findPath(AgentOptions.LAYOUTS).map(LayoutsFile::read).orElseGet(
                 () -> Layouts.opaque(options.bytes(AgentOptions.BYTES_PER_BLOCK), options.number(AgentOptions.BLOCK_TOKENS)));
         memory = new Memory(blocks(AgentOptions.HOST, Layouts.blockBytes(layouts)), Layouts.onRanks(layouts, options.number(AgentOptions.RANKS)));

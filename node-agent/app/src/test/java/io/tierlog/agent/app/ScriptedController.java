@@ -8,6 +8,7 @@ import io.tierlog.events.Partitions;
 import io.tierlog.events.Reading;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.Topics;
+import io.tierlog.events.sign.RecordSigner;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Envelope;
@@ -47,7 +48,7 @@ final class ScriptedController implements AutoCloseable {
     ScriptedController(KafkaAccess access, Topics topics) {
         this.topics = topics;
         producer = new KafkaProducer<>(
-                access.client(Map.of("acks", "all", "linger.ms", 0)), new ByteArraySerializer(), new ByteArraySerializer());
+                access.signed(RecordSigner.Writer.CONTROLLER, access.client(Map.of("acks", "all", "linger.ms", 0))), new ByteArraySerializer(), new ByteArraySerializer());
         reader = new LogReader<>(access, codec, new LogReader.Source<>(topics.events(), Event.class, LogReader.Isolation.ALL));
     }
 
@@ -119,7 +120,8 @@ final class ScriptedController implements AutoCloseable {
 
     void send(String topic, String node, byte[] value) {
         try {
-            producer.send(new ProducerRecord<>(topic, Partitions.key("node/" + node), value)).get();
+            int partition = Partitions.of("node/" + node, producer.partitionsFor(topic).size());
+            producer.send(new ProducerRecord<>(topic, partition, Partitions.key("node/" + node), value)).get();
         } catch (InterruptedException | ExecutionException e) {
             throw new AssertionError(e);
         }

@@ -52,7 +52,6 @@ import picocli.CommandLine.UnmatchedArgumentException;
         // In alphabetical order, as the help shows them.
         subcommands = {
             AclsCommand.class,
-            KeysCommand.class,
             AgentCommand.class,
             AuditCommand.class,
             BenchCommand.class,
@@ -66,6 +65,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             EngineCommand.class,
             ExistCommand.class,
             GroupsCommand.class,
+            KeysCommand.class,
             LogCommand.class,
             LookupCommand.class,
             MarksCommand.class,
