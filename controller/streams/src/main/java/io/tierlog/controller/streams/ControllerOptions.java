@@ -14,8 +14,8 @@ import io.tierlog.traces.TraceOptions;
 import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import org.apache.kafka.common.config.ConfigDef.Importance;
 import org.apache.kafka.common.config.ConfigDef;
+import org.apache.kafka.common.config.ConfigDef.Importance;
 
 /** The options of a controller, each declared here and nowhere else, and the configuration they make. Static and without state. */
 public final class ControllerOptions {

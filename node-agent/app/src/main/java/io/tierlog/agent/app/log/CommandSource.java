@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.app.log;
 
-import io.tierlog.agent.core.api.AgentInput.CommandReceived;
 import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentInput.CommandReceived;
 import io.tierlog.events.Partitions;
 import io.tierlog.events.RareWarning;
 import io.tierlog.events.Reading;
