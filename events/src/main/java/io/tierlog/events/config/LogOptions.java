@@ -67,7 +67,8 @@ public final class LogOptions {
                         Bounds.pattern("1 to 100 letters, digits, dots, dashes or underscores", PREFIX), "NAME",
                         "First part of the names of the topics.")
                 .text(RECORD_KEYS, Bounds.FILE, "FILE",
-                        "File of keys with which records are signed and checked, made by 'keys create' and 'keys derive' (default: none, they are not).")
+                        "File of keys with which records are signed and checked, made by 'keys create' and 'keys derive' (default: none, they are"
+                                + " not).")
                 .option(RECORD_CHECK, ConfigDef.Type.STRING, RecordSigning.Mode.REQUIRE.name(), Bounds.oneOf(RecordSigning.Mode.class), "HOW",
                         "With --record-keys, what becomes of records without a code. REQUIRE: they are refused. WARN: they are taken and counted.")
                 .number(CONNECT_TIMEOUT, 15, 1, 600, "SECONDS", "Time to wait for brokers and registry at start.");

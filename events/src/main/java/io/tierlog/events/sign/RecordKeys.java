@@ -88,7 +88,8 @@ public final class RecordKeys {
     private static void take(String[] fields, Map<String, Keys> byId, Path file, int line) {
         String id = fields[0];
         if (fields.length < 2 || fields.length > 3 || !ID.matcher(id).matches()) {
-            throw wrong(file, "line " + line + " is not 'ID HEX' or 'ID NAME HEX', with an id of 1 to 32 letters, digits, dots, dashes or underscores");
+            throw wrong(file, "line " + line + " is not 'ID HEX' or 'ID NAME HEX', with an id of 1 to 32 letters, digits, dots, dashes or"
+                    + " underscores");
         }
         SecretKey key = key(fields[fields.length - 1], file, line);
         if (fields.length == 2) {

@@ -22,6 +22,7 @@ class RecordKeysTest {
     private static final String TWO = "02".repeat(32);
 
     @TempDir
+    @SuppressWarnings("NullAway.Init") // JUnit sets it.
     private Path dir;
 
     private Path file(String... lines) throws Exception {
@@ -64,22 +65,22 @@ class RecordKeysTest {
         assertEquals(hex(master, "a", "agent/n1"), hex(node, "a", "agent/n1"));
         assertNull(node.find("a", "agent/n2"));
         assertNull(node.find("a", "clock"));
-        assertTrue(assertThrows(IllegalArgumentException.class, () -> node.require("agent/n2")).getMessage().contains("keys derive"));
+        assertTrue(String.valueOf(assertThrows(IllegalArgumentException.class, () -> node.require("agent/n2")).getMessage()).contains("keys derive"));
         assertThrows(IllegalArgumentException.class, () -> node.derivedLines(List.of("agent/n2")));
     }
 
     @Test
     void badFilesAreRefusedWithWhatToDo() throws Exception {
-        assertTrue(refusal("a " + ONE, "a " + TWO).contains("line 2 repeats the id a"));
-        assertTrue(refusal("a clock " + ONE, "a clock " + TWO).contains("line 2 repeats the id a"));
-        assertTrue(refusal("a 0102").contains("line 1 has 2 bytes, not 32"));
-        assertTrue(refusal("a xyz").contains("not hexadecimal"));
-        assertTrue(refusal("a b c " + ONE).contains("is not 'ID HEX'"));
-        assertTrue(refusal("# nothing").contains("it has no key"));
+        assertTrue(String.valueOf(refusal("a " + ONE, "a " + TWO)).contains("line 2 repeats the id a"));
+        assertTrue(String.valueOf(refusal("a clock " + ONE, "a clock " + TWO)).contains("line 2 repeats the id a"));
+        assertTrue(String.valueOf(refusal("a 0102")).contains("line 1 has 2 bytes, not 32"));
+        assertTrue(String.valueOf(refusal("a xyz")).contains("not hexadecimal"));
+        assertTrue(String.valueOf(refusal("a b c " + ONE)).contains("is not 'ID HEX'"));
+        assertTrue(String.valueOf(refusal("# nothing")).contains("it has no key"));
         Path open = file("a " + ONE);
         Files.setPosixFilePermissions(open, PosixFilePermissions.fromString("rw-r--r--"));
-        assertTrue(assertThrows(IllegalArgumentException.class, () -> RecordKeys.read(open)).getMessage().contains("chmod o-rwx"));
+        assertTrue(String.valueOf(assertThrows(IllegalArgumentException.class, () -> RecordKeys.read(open)).getMessage()).contains("chmod o-rwx"));
         Path absent = dir.resolve("absent");
-        assertTrue(assertThrows(IllegalArgumentException.class, () -> RecordKeys.read(absent)).getMessage().contains("keys create"));
+        assertTrue(String.valueOf(assertThrows(IllegalArgumentException.class, () -> RecordKeys.read(absent)).getMessage()).contains("keys create"));
     }
 }

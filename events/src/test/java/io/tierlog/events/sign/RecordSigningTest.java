@@ -34,9 +34,13 @@ class RecordSigningTest {
     private static final Topics TOPICS = Topics.DEFAULT;
 
     @TempDir
+    @SuppressWarnings("NullAway.Init") // JUnit sets it.
     private Path dir;
 
+    @SuppressWarnings("NullAway.Init") // JUnit calls keys() first.
     private RecordSigning all;
+
+    @SuppressWarnings("NullAway.Init") // JUnit calls keys() first.
     private RecordSigning n1;
 
     @BeforeEach
@@ -91,14 +95,15 @@ class RecordSigningTest {
 
     @Test
     void noSenderWritesForAnother() {
-        assertTrue(checked(n1, as("agent/n1"), about("agent/n2/p", "node/n2")).contains("not that of the key agent/n2"));
-        assertTrue(checked(n1, as("agent/n1"), about("agent/n1/p", "node/n2")).contains("may not write"));
-        assertTrue(checked(n1, as("agent/n1"), about("agent/n1/p", "policy")).contains("may not write"));
-        assertTrue(checked(n1, as("agent/n1"), new Tick(from("clock/3/u", "clock/3"), 1, 1)).contains("key clock"));
-        assertTrue(checked(all, as(KeyNames.CLOCK), new Tick(from("operator/o/1", "clock/3"), 1, 1)).contains("may not write"));
-        assertTrue(checked(n1, as("agent/n1"), new MigrationCancelRequested(from("operator/o/1", "node/n1"))).contains("key operator"));
-        assertTrue(checked(all, as(KeyNames.DIRECTORY), about("operator/o/1", "node/n1")).contains("key operator"));
-        assertTrue(checked(all, as(KeyNames.OPERATOR), about("someone/o/1", "node/n1")).contains("may not write"));
+        assertTrue(String.valueOf(checked(n1, as("agent/n1"), about("agent/n2/p", "node/n2"))).contains("not that of the key agent/n2"));
+        assertTrue(String.valueOf(checked(n1, as("agent/n1"), about("agent/n1/p", "node/n2"))).contains("may not write"));
+        assertTrue(String.valueOf(checked(n1, as("agent/n1"), about("agent/n1/p", "policy"))).contains("may not write"));
+        assertTrue(String.valueOf(checked(n1, as("agent/n1"), new Tick(from("clock/3/u", "clock/3"), 1, 1))).contains("key clock"));
+        assertTrue(String.valueOf(checked(all, as(KeyNames.CLOCK), new Tick(from("operator/o/1", "clock/3"), 1, 1))).contains("may not write"));
+        assertTrue(String.valueOf(checked(n1, as("agent/n1"), new MigrationCancelRequested(from("operator/o/1", "node/n1"))))
+                .contains("key operator"));
+        assertTrue(String.valueOf(checked(all, as(KeyNames.DIRECTORY), about("operator/o/1", "node/n1"))).contains("key operator"));
+        assertTrue(String.valueOf(checked(all, as(KeyNames.OPERATOR), about("engine/o/1", "node/n1"))).contains("may not write"));
         assertEquals(8, all.forged());
     }
 
@@ -110,24 +115,25 @@ class RecordSigningTest {
         byte[] value = good.value();
         Headers headers = good.headers();
         assertNull(all.check(event, 3, key, value, headers));
-        assertTrue(all.check(event, 2, key, value, headers).contains("not that of the key"));
-        assertTrue(all.check(event, 3, Partitions.key("node/n2"), value, headers).contains("not that of the key"));
-        assertTrue(all.check(event, 3, null, value, headers).contains("not that of the key"));
+        assertTrue(String.valueOf(all.check(event, 2, key, value, headers)).contains("not that of the key"));
+        assertTrue(String.valueOf(all.check(event, 3, Partitions.key("node/n2"), value, headers)).contains("not that of the key"));
+        assertTrue(String.valueOf(all.check(event, 3, null, value, headers)).contains("not that of the key"));
         byte[] changed = value.clone();
         changed[changed.length - 1] ^= 1;
-        assertTrue(all.check(event, 3, key, changed, headers).contains("not that of the key"));
+        assertTrue(String.valueOf(all.check(event, 3, key, changed, headers)).contains("not that of the key"));
         RecordSigning elsewhere = new RecordSigning(all.keys(), new Topics("other"), RecordSigning.Mode.REQUIRE);
-        assertTrue(elsewhere.check(event, 3, key, value, headers).contains("not that of the key"));
+        assertTrue(String.valueOf(elsewhere.check(event, 3, key, value, headers)).contains("not that of the key"));
     }
 
     @Test
     void codesThatAreMissingCutOrOfAnUnknownIdAreRefused() throws Exception {
         Event event = about("agent/n1/p", "node/n1");
         ProducerRecord<byte[], byte[]> good = sent(n1, as("agent/n1"), event);
-        assertTrue(all.check(event, 3, good.key(), good.value(), new RecordHeaders()).contains("no code"));
-        assertTrue(all.check(event, 3, good.key(), good.value(), new RecordHeaders().add(RecordMac.HEADER, new byte[31])).contains("no code"));
+        assertTrue(String.valueOf(all.check(event, 3, good.key(), good.value(), new RecordHeaders())).contains("no code"));
+        assertTrue(String.valueOf(all.check(event, 3, good.key(), good.value(), new RecordHeaders().add(RecordMac.HEADER, new byte[31])))
+                .contains("no code"));
         RecordSigning newer = new RecordSigning(keys(List.of("c " + "03".repeat(32))), TOPICS, RecordSigning.Mode.REQUIRE);
-        assertTrue(check(all, event, sent(newer, as("agent/n1"), event)).contains("key id 'c' is not among"));
+        assertTrue(String.valueOf(check(all, event, sent(newer, as("agent/n1"), event))).contains("key id 'c' is not among"));
     }
 
     @Test
@@ -148,7 +154,7 @@ class RecordSigningTest {
         assertNull(warn.check(event, 3, good.key(), good.value(), new RecordHeaders()));
         assertEquals(1, warn.unsigned());
         assertNull(check(warn, event, good));
-        assertTrue(warn.check(event, 2, good.key(), good.value(), good.headers()).contains("not that of the key"));
+        assertTrue(String.valueOf(warn.check(event, 2, good.key(), good.value(), good.headers())).contains("not that of the key"));
         assertEquals(1, warn.forged());
     }
 
@@ -159,12 +165,13 @@ class RecordSigningTest {
         for (String topic : List.of(TOPICS.commands(), TOPICS.decisions(), TOPICS.placements(), TOPICS.messages())) {
             ProducerRecord<byte[], byte[]> record = signer.onSend(new ProducerRecord<>(topic, 0, Partitions.key("node/n1"), null));
             assertNull(all.check(topic, 0, record.key(), null, record.headers()));
-            assertTrue(all.check(topic, 1, record.key(), null, record.headers()).contains("not that of the key"));
+            assertTrue(String.valueOf(all.check(topic, 1, record.key(), null, record.headers())).contains("not that of the key"));
         }
         ProducerRecord<byte[], byte[]> own = signer.onSend(new ProducerRecord<>(TOPICS.commands(), 0, Partitions.key("node/n1"), new byte[1]));
         ProducerRecord<byte[], byte[]> other = signer.onSend(new ProducerRecord<>(TOPICS.commands(), 0, Partitions.key("node/n2"), new byte[1]));
         assertNull(n1.check(TOPICS.commands(), 0, own.key(), own.value(), own.headers()));
-        assertTrue(n1.check(TOPICS.commands(), 0, own.key(), own.value(), other.headers()).contains("not that of the key command/n1"));
+        assertTrue(String.valueOf(n1.check(TOPICS.commands(), 0, own.key(), own.value(), other.headers()))
+                .contains("not that of the key command/n1"));
         assertFalse(signer.onSend(new ProducerRecord<>("changelog", 0, own.key(), own.value())).headers().iterator().hasNext());
     }
 }

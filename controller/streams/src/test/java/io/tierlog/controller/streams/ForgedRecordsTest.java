@@ -100,7 +100,8 @@ class ForgedRecordsTest {
                             && !decisions.of(TimeAdvanced.class).isEmpty() && decisions.of(InputSkipped.class).size() == forged.size());
                     assertEquals(forged, new HashSet<>(decisions.of(InputSkipped.class).stream().map(InputSkipped::offset).toList()));
                     assertTrue(decisions.of(InputSkipped.class).stream().allMatch(skip -> skip.reason() == SkipReason.FORGED));
-                    assertEquals(List.of("a"), decisions.of(AgentAccepted.class).stream().map(one -> one.envelope().aggregate().substring(5)).toList());
+                    assertEquals(List.of("node/a"),
+                            decisions.of(AgentAccepted.class).stream().map(one -> one.envelope().aggregate()).toList());
                     assertEquals(List.of(), decisions.of(PolicyVersioned.class));
                     assertTrue(decisions.of(TimeAdvanced.class).stream().allMatch(one -> one.envelope().timeMs() < Long.MAX_VALUE / 4));
                 }

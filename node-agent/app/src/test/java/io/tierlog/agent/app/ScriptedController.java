@@ -48,7 +48,8 @@ final class ScriptedController implements AutoCloseable {
     ScriptedController(KafkaAccess access, Topics topics) {
         this.topics = topics;
         producer = new KafkaProducer<>(
-                access.signed(RecordSigner.Writer.CONTROLLER, access.client(Map.of("acks", "all", "linger.ms", 0))), new ByteArraySerializer(), new ByteArraySerializer());
+                access.signed(RecordSigner.Writer.CONTROLLER, access.client(Map.of("acks", "all", "linger.ms", 0))),
+                new ByteArraySerializer(), new ByteArraySerializer());
         reader = new LogReader<>(access, codec, new LogReader.Source<>(topics.events(), Event.class, LogReader.Isolation.ALL));
     }
 

@@ -25,8 +25,8 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "keys",
         description = "Make the keys with which records are signed (--record-keys).",
-        subcommands = {KeysCommand.Create.class, KeysCommand.Add.class, KeysCommand.Promote.class, KeysCommand.Derive.class,
-            KeysCommand.ListIds.class})
+        subcommands = {KeysCommand.Add.class, KeysCommand.Create.class, KeysCommand.Derive.class, KeysCommand.ListIds.class,
+            KeysCommand.Promote.class})
 final class KeysCommand implements Callable<Integer> {
     @Spec
     CommandSpec spec;
@@ -87,7 +87,7 @@ final class KeysCommand implements Callable<Integer> {
 
     /** Which file of master keys, and which id in it. */
     static final class Choice {
-        @Option(names = "--file", required = true, paramLabel = "FILE", description = "The file of master keys.")
+        @Option(names = "--file", required = true, paramLabel = "PATH", description = "The file of master keys.")
         Path file;
 
         @Option(names = "--id", required = true, paramLabel = "ID",
@@ -145,10 +145,10 @@ final class KeysCommand implements Callable<Integer> {
     /** {@code keys derive}. */
     @Command(name = "derive", description = "Make the file of a part that shall not have the master keys.")
     static final class Derive implements Callable<Integer> {
-        @Option(names = "--file", required = true, paramLabel = "FILE", description = "The file of master keys.")
+        @Option(names = "--file", required = true, paramLabel = "PATH", description = "The file of master keys.")
         Path file;
 
-        @Option(names = "--out", required = true, paramLabel = "FILE", description = "The file to make, or to make again after keys add and promote.")
+        @Option(names = "--out", required = true, paramLabel = "PATH", description = "The file to make, or to make again after keys add and promote.")
         Path out;
 
         @Option(names = "--node", paramLabel = "NAME", description = "For the agent of this node, or a bridge; several times for several nodes.")
@@ -188,7 +188,7 @@ final class KeysCommand implements Callable<Integer> {
     /** {@code keys list}. */
     @Command(name = "list", description = "Print the ids of a file, the one that signs first; no key is printed.")
     static final class ListIds implements Callable<Integer> {
-        @Option(names = "--file", required = true, paramLabel = "FILE", description = "A file of master or derived keys.")
+        @Option(names = "--file", required = true, paramLabel = "PATH", description = "A file of master or derived keys.")
         Path file;
 
         @Spec

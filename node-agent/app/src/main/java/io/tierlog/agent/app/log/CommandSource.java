@@ -156,7 +156,8 @@ public final class CommandSource implements AutoCloseable {
                 .map(on -> on.check(record.topic(), record.partition(), record.key(), record.value(), record.headers()));
         if (forged.isPresent()) {
             this.forged.increment();
-            forgedWarning.warn("command at {} offset {} is refused, no controller with our keys wrote it: {}", partition, record.offset(), forged.get());
+            forgedWarning.warn("command at {} offset {} is refused, no controller with our keys wrote it: {}", partition,
+                    record.offset(), forged.get());
             deadLetters.send(record, SkipReason.FORGED, forged.get());
             return true;
         }
