@@ -79,6 +79,9 @@ public final class RecordKeys {
         if (byId.isEmpty()) {
             throw wrong(file, "it has no key");
         }
+        if (byId.values().stream().map(keys -> keys.master() == null).distinct().count() > 1) {
+            throw wrong(file, "it has master keys and derived ones; make the file again with: tierlog keys derive");
+        }
         if (byId.size() > MAX_IDS) {
             throw wrong(file, "it has " + byId.size() + " ids, at most " + MAX_IDS + " are taken; remove the oldest");
         }
@@ -119,6 +122,11 @@ public final class RecordKeys {
 
     private static IllegalArgumentException wrong(Path file, String why) {
         return new IllegalArgumentException("the record keys in " + file + " cannot be used: " + why);
+    }
+
+    /** Whether this can name a key. */
+    public static boolean isId(String text) {
+        return ID.matcher(text).matches();
     }
 
     /** Id of the key that signs. */

@@ -73,6 +73,7 @@ class RecordKeysTest {
     void badFilesAreRefusedWithWhatToDo() throws Exception {
         assertTrue(String.valueOf(refusal("a " + ONE, "a " + TWO)).contains("line 2 repeats the id a"));
         assertTrue(String.valueOf(refusal("a clock " + ONE, "a clock " + TWO)).contains("line 2 repeats the id a"));
+        assertTrue(String.valueOf(refusal("a " + ONE, "b clock " + TWO)).contains("master keys and derived ones"));
         assertTrue(String.valueOf(refusal("a 0102")).contains("line 1 has 2 bytes, not 32"));
         assertTrue(String.valueOf(refusal("a xyz")).contains("not hexadecimal"));
         assertTrue(String.valueOf(refusal("a b c " + ONE)).contains("is not 'ID HEX'"));

@@ -57,6 +57,9 @@ final class KeysCommand implements Callable<Integer> {
     }
 
     private static String newKey(String id) {
+        if (!RecordKeys.isId(id)) {
+            throw new CliError("'" + id + "' is no id of a key", "1 to 32 letters, digits, dots, dashes or underscores", CliError.BAD_INPUT);
+        }
         byte[] key = new byte[RecordKeys.KEY_BYTES];
         new SecureRandom().nextBytes(key);
         return id + " " + HexFormat.of().formatHex(key);
