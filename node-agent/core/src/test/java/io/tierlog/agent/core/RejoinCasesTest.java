@@ -2,6 +2,7 @@
 package io.tierlog.agent.core;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.agent.core.FakePorts.Kind;
@@ -80,6 +81,21 @@ final class RejoinCasesTest {
         assertEquals(List.of(0, 1, 2, 3, 4), world.seen.events(RequestSubmitted.class).getLast().hostIndexes());
         world.cancel("r3");
         world.assertAtRest();
+    }
+
+    /** A submission of the ended epoch gets no answer, so it does not count as lag of the controller. */
+    @Test
+    void anUnansweredSubmissionOfTheEndedEpochKeepsNoRequestFromWaiting() {
+        Prompt first = Prompt.range(2, 51, 61);
+        Prompt second = Prompt.range(2, 71, 81);
+        world.ports.put(first, 0, 4);
+        world.ports.put(second, 0, 4);
+        world.submitted("r1", first);
+        lost();
+        world.registerAgain();
+        world.advance(1_000);
+        long call = world.submitted("r2", second);
+        assertInstanceOf(RecordedOutput.Waiting.class, world.seen.replies.get(call));
     }
 
     @Test

@@ -2,10 +2,15 @@
 package io.tierlog.agent.core;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.agent.core.FakePorts.Kind;
+import io.tierlog.agent.core.api.AgentCounter;
 import io.tierlog.agent.core.port.EngineReplies.Refusal;
 import io.tierlog.agent.core.port.Offer;
+import io.tierlog.schemas.RequestReason;
+import io.tierlog.schemas.event.RequestSubmitted;
 import io.tierlog.schemas.event.WaitExpired;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -119,5 +124,76 @@ class WaitCasesTest {
         Offer next = world.offered(world.submit("next", prompt, 0));
         assertEquals(Offer.Reason.ALL_ON_HOST, next.reason());
         assertEquals(5, next.sources().size());
+    }
+
+    // --- a controller that is behind
+
+    /** 5 blocks that only the store has: a request for them waits for 80 ms. */
+    private Prompt other(int number) {
+        Prompt other = Prompt.range(2, 100 * number, 100 * number + 11);
+        world.ports.put(other, 0, 5);
+        return other;
+    }
+
+    private boolean waits(long call) {
+        return world.seen.replies.get(call) instanceof RecordedOutput.Waiting;
+    }
+
+    /** The first has waited for 80 ms in vain, so the next, which would wait as long, does not wait, and the store is not asked. */
+    @Test
+    void aRequestDoesNotWaitWhenTheControllerAnswersLater() {
+        world.submitted("first", other(1));
+        world.advance(79);
+        assertTrue(waits(world.submitted("before", other(2))));
+        world.advance(1);
+        Prompt next = other(3);
+        Offer offer = world.offered(world.submit("next", next, 0));
+        assertEquals(Offer.none(0, Offer.Reason.CONTROLLER_BEHIND), offer);
+        assertEquals(List.of(), world.ports.of(Kind.PROBE));
+        assertTrue(world.seen.events(RequestSubmitted.class).getLast().answered());
+        assertEquals(1, world.core.status().counters().get(AgentCounter.CONTROLLER_BEHIND));
+    }
+
+    /** After 20 ms without an answer, a request that 1 block keeps waiting for 16 ms does not wait, and one of 5 blocks does. */
+    @Test
+    void whatTheStoreHasDecidesIt() {
+        world.submitted("first", other(1));
+        world.advance(20);
+        Prompt small = Prompt.range(2, 200, 211);
+        world.ports.put(small, 0, 1);
+        assertEquals(Offer.Reason.CONTROLLER_BEHIND, world.offered(world.submitted("small", small)).reason());
+        assertTrue(waits(world.submitted("large", other(3))));
+    }
+
+    /** The command for the first comes after 100 ms: too late for it, and the next waits again. */
+    @Test
+    void anAnswerEndsTheLag() {
+        Prompt first = other(1);
+        world.submitted("first", first);
+        world.advance(100);
+        world.prefetch("first", first, 0, 5);
+        assertTrue(waits(world.submitted("next", other(2))));
+    }
+
+    /** The second was answered, so the first, submitted before it, will get no answer. */
+    @Test
+    void anAnswerToALaterRequestIsOneToAllBefore() {
+        world.submitted("first", other(1));
+        world.advance(10);
+        Prompt second = other(2);
+        world.submitted("second", second);
+        world.advance(70);
+        world.resume("second", RequestReason.BELOW_THRESHOLD);
+        assertTrue(waits(world.submitted("next", other(3))));
+    }
+
+    /** 10 times the longest wait, 2 s: then a request finds out whether the controller answers again. */
+    @Test
+    void aRequestTriesAgainAfterAWhile() {
+        world.submitted("first", other(1));
+        world.advance(1_999);
+        assertFalse(waits(world.submitted("next", other(2))));
+        world.advance(1);
+        assertTrue(waits(world.submitted("again", other(3))));
     }
 }

@@ -19,6 +19,8 @@ public enum MissCause {
     TOO_SHORT_CHAIN,
     /** The wait for the fetch came to its end, the agent's or the engine's. */
     WAIT_EXPIRED,
+    /** The controller answered later than the request would have waited, so it did not wait. */
+    CONTROLLER_BEHIND,
     /** No capacity on the host for the fetch. */
     NO_ROOM,
     /** The fetch failed, or part of it. */

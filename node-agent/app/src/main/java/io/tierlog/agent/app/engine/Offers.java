@@ -40,6 +40,7 @@ final class Offers {
             case WAIT_EXPIRED -> OfferReason.OFFER_REASON_WAIT_EXPIRED;
             case AGENT_BUSY -> OfferReason.OFFER_REASON_AGENT_BUSY;
             case NO_ROOM -> OfferReason.OFFER_REASON_NO_ROOM;
+            case CONTROLLER_BEHIND -> OfferReason.OFFER_REASON_CONTROLLER_BEHIND;
         };
     }
 }

@@ -6,6 +6,7 @@ public enum AgentCounter {
     SUBMITTED("Requests that engines submitted"),
     ANSWERED_AT_ONCE("Requests that were answered without a wait"),
     WAITS_EXPIRED("Requests whose wait for a fetch was over before the fetch"),
+    CONTROLLER_BEHIND("Requests that did not wait, since the controller answered later than they would have waited"),
     CALLS_REFUSED("Calls of engines that were refused"),
     OFFERED_BLOCKS("Blocks on the host that were offered to requests"),
     LOADED_BLOCKS("Blocks that came from the host to the device"),

@@ -68,6 +68,7 @@ public final class PrefetchCommands {
     }
 
     void run(PrefetchBlocks command) {
+        requests.answered(command.request(), command.attempt());
         Optional<LiveAttempt> waiting =
                 requests.waiting(command.request(), command.attempt()).filter(attempt -> attempt.fetch() == null);
         if (waiting.isEmpty()) {

@@ -32,6 +32,7 @@ public record Offer(int firstIndex, List<Tier> sources, Reason reason, String le
         FETCH_FAILED,
         WAIT_EXPIRED,
         AGENT_BUSY,
-        NO_ROOM
+        NO_ROOM,
+        CONTROLLER_BEHIND
     }
 }

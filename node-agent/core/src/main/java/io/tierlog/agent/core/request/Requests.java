@@ -61,6 +61,7 @@ public final class Requests implements Component {
     private final PeerChoice peers;
     private final Map<Long, LiveAttempt> finds = new LinkedHashMap<>();
     private final Deadlines<Long> findEnds = new Deadlines<>();
+    private final ControllerLag lag;
 
     public Requests(AgentContext context, Operations operations, EngineSessions engines, Leases leases, PeerChoice peers) {
         this.peers = peers;
@@ -68,6 +69,7 @@ public final class Requests implements Component {
         this.operations = operations;
         this.engines = engines;
         this.leases = leases;
+        lag = new ControllerLag(context.limits());
     }
 
     // --- looking
@@ -160,6 +162,8 @@ public final class Requests implements Component {
             answer(attempt, 0, Offer.Reason.ALL_ON_HOST);
         } else if (!context.onTheLog() || waits.size() >= context.limits().bounds().waiting()) {
             answer(attempt, 0, Offer.Reason.AGENT_BUSY);
+        } else if (waitsInVain(attempt, attempt.reusable() - attempt.storeFrom())) {
+            answer(attempt, 0, Offer.Reason.CONTROLLER_BEHIND);
         } else {
             waitFor(attempt, attempt.reusable() - attempt.storeFrom());
             if (nothingBelow) {
@@ -172,8 +176,15 @@ public final class Requests implements Component {
 
     /** Sets the end of the wait, counted from Submit, for a fetch that could bring {@code stored} blocks from the store or another node. */
     private void waitFor(LiveAttempt attempt, int stored) {
-        long bound = context.limits().times().prefetchWaitMs();
-        waits.set(key(attempt), attempt.submittedMs() + WaitBound.ms(bound, attempt.submitted().prefillNsPerToken(), attempt.tokensToFetch(stored)));
+        waits.set(key(attempt), attempt.submittedMs() + WaitBound.ms(context.limits().times(), attempt, stored));
+    }
+
+    /** Whether the controller answers submissions later than this one would wait; the request counts as one that went on for that reason. */
+    private boolean waitsInVain(LiveAttempt attempt, int stored) {
+        long lagMs = lag.ms(context.nowMs());
+        boolean vain = lagMs > 0 && lagMs >= WaitBound.ms(context.limits().times(), attempt, stored);
+        context.counters().add(AgentCounter.CONTROLLER_BEHIND, vain ? 1 : 0);
+        return vain;
     }
 
     private void probe(LiveAttempt attempt) {
@@ -221,6 +232,7 @@ public final class Requests implements Component {
         attempt.storeBlocks(present);
         context.ports().engines().waiting(attempt.submitted().call());
         reportSubmitted(attempt, present, false);
+        lag.submitted(attempt.id(), context.nowMs());
     }
 
     private void pinWhatIsHere(LiveAttempt attempt) {
@@ -275,9 +287,14 @@ public final class Requests implements Component {
         if (present == 0 && !attempt.diskContinues() && attempt.peer() == null) {
             answer(attempt, 0, Offer.Reason.NOTHING_BELOW);
         } else {
+            PeerCopies peer = attempt.peer();
+            int stored = peer == null ? present : Math.max(present, peer.from() + peer.blocks() - attempt.storeFrom());
+            if (waitsInVain(attempt, stored)) {
+                answer(attempt, present, Offer.Reason.CONTROLLER_BEHIND);
+                return;
+            }
             if (attempt.submitted().prefillNsPerToken() > 0) { // without it the wait does not depend on what there is
-                PeerCopies peer = attempt.peer();
-                waitFor(attempt, peer == null ? present : Math.max(present, peer.from() + peer.blocks() - attempt.storeFrom()));
+                waitFor(attempt, stored);
             }
             startWaiting(attempt, present);
         }
@@ -345,8 +362,14 @@ public final class Requests implements Component {
         }
     }
 
+    /** A command that answers the submission of this attempt has come, whether the attempt still waits or not. */
+    public void answered(String request, int attempt) {
+        lag.answered(request, attempt);
+    }
+
     /** The controller fetches nothing for it. */
     public void resume(ResumeRequest command) {
+        answered(command.request(), command.attempt());
         Optional<LiveAttempt> attempt = waiting(command.request(), command.attempt());
         if (attempt.isPresent()) {
             ready(attempt.get(), reasonFor(command.reason()));
@@ -429,6 +452,7 @@ public final class Requests implements Component {
     /** The epoch of the agent has ended: what it says later of these attempts would name requests that have ended on the log. */
     public void leaveLog() {
         attempts.values().forEach(attempt -> attempt.setLogged(false));
+        lag.clear();
     }
 
     // --- ends

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.core.request;
 
+import io.tierlog.agent.core.api.AgentLimits;
+
 /** How long a request waits for a fetch. Without state. */
 final class WaitBound {
     /**
@@ -14,13 +16,14 @@ final class WaitBound {
     private WaitBound() {}
 
     /**
-     * The smaller of the bound and {@link #TIMES} what the tokens cost to compute, in milliseconds, rounded up.
+     * The smaller of the longest wait of any request and {@link #TIMES} what the blocks cost to compute that a fetch can save, in milliseconds,
+     * rounded up; the longest wait when the engine does not say what a token costs.
      *
-     * @param boundMs longest wait of any request, 0 or more
-     * @param nsPerToken what the engine says it costs to compute a token, in nanoseconds, at most a second; 0 when it does not say so
-     * @param tokens that a fetch could save, 0 or more
+     * @param stored blocks from {@link LiveAttempt#storeFrom} on that the store or another node has, or may have; 0 or more
      */
-    static long ms(long boundMs, long nsPerToken, long tokens) {
-        return nsPerToken == 0 ? boundMs : Math.min(boundMs, Math.ceilDiv(TIMES * nsPerToken * tokens, NS_PER_MS));
+    static long ms(AgentLimits.Times times, LiveAttempt attempt, int stored) {
+        long nsPerToken = attempt.submitted().prefillNsPerToken();
+        long boundMs = times.prefetchWaitMs();
+        return nsPerToken == 0 ? boundMs : Math.min(boundMs, Math.ceilDiv(TIMES * nsPerToken * attempt.tokensToFetch(stored), NS_PER_MS));
     }
 }

@@ -80,6 +80,7 @@ final class DemoTable {
             case NOT_REUSE_ELIGIBLE -> "the request may not reuse a prefix";
             case TOO_SHORT_CHAIN -> "a block before them in the prompt was missing";
             case WAIT_EXPIRED -> "the fetch took longer than --prefetch-wait-ms";
+            case CONTROLLER_BEHIND -> "the controller was behind, so they were computed at once";
             case NO_ROOM -> "no free page on the host for the fetch: see --host";
             case FETCH_FAILED -> "the fetch failed, or a part of it";
             case LOAD_FAILED -> "the host had them, and the load failed";
