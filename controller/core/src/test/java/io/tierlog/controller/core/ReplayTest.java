@@ -12,9 +12,9 @@ import io.tierlog.controller.core.api.Input;
 import io.tierlog.controller.core.api.Limits;
 import io.tierlog.controller.core.api.Outcome;
 import io.tierlog.controller.core.evolve.Evolve;
-import io.tierlog.controller.core.table.BytesTables;
 import io.tierlog.controller.core.table.HeapBytes;
 import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.controller.core.table.RunTables;
 import io.tierlog.controller.core.table.WriteBehindTables;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.WireRecord;
@@ -44,7 +44,7 @@ class ReplayTest {
 
     /** Tables that keep few rows, so that most are written because others need their space. */
     private static WriteBehindTables kept(HeapBytes store) {
-        return new WriteBehindTables(new BytesTables(store), 5);
+        return new WriteBehindTables(new RunTables(store), 5);
     }
 
     /** What is left of a fact after it was a record of the log. */
@@ -110,12 +110,13 @@ class ReplayTest {
     void aStoreOfBytesComesToTheSameDecisions(long seed) {
         RandomHistory history = history(seed);
         HeapBytes store = new HeapBytes();
-        BytesTables tables = new BytesTables(store);
+        RunTables tables = new RunTables(store);
         Core core = new Core(history.world().limits);
         List<Fact> facts = new ArrayList<>();
         for (Input input : history.world().log) {
             facts.addAll(core.step(tables, input).facts());
         }
+        tables.together(() -> {});
 
         assertEquals(history.world().facts, facts, "seed " + seed);
         assertEquals(HeapBytes.dump(history.tables()), store.dump(), "seed " + seed);
@@ -135,7 +136,7 @@ class ReplayTest {
         List<Fact> facts = new ArrayList<>();
         HeapBytes store = new HeapBytes();
         HeapBytes committed = store.copy();
-        WriteBehindTables tables = new WriteBehindTables(new BytesTables(store), random.nextInt(1, 200));
+        WriteBehindTables tables = new WriteBehindTables(new RunTables(store), random.nextInt(1, 200));
         int aborts = 0;
         for (int from = 0; from < log.size(); ) {
             int to = Math.min(log.size(), from + random.nextInt(1, 20));
@@ -146,7 +147,7 @@ class ReplayTest {
             }
             if (random.nextInt(4) == 0) {
                 store = committed.copy();
-                tables = new WriteBehindTables(new BytesTables(store), random.nextInt(1, 200));
+                tables = new WriteBehindTables(new RunTables(store), random.nextInt(1, 200));
                 aborts++;
             } else {
                 tables.flush();
@@ -182,7 +183,7 @@ class ReplayTest {
     @Test
     void aCommandLeavesBeforeTheStateChanges() {
         HeapBytes store = new HeapBytes();
-        World w = new World(new BytesTables(store), Limits.DEFAULTS);
+        World w = new World(new RunTables(store), Limits.DEFAULTS);
         Agent a = w.register("a", 1_000);
         store.puts = 0;
         List<Integer> putsAtCommand = new ArrayList<>();
@@ -217,14 +218,17 @@ class ReplayTest {
     @Test
     void aHitWritesAFewRowsHoweverLongThePath() {
         HeapBytes store = new HeapBytes();
-        World w = new World(new WriteBehindTables(new BytesTables(store), 0), Limits.DEFAULTS);
+        WriteBehindTables tables = new WriteBehindTables(new RunTables(store), 0);
+        World w = new World(tables, Limits.DEFAULTS);
         Agent a = w.register("a", 1_000);
         List<Bytes> path = Agent.path("p", 60);
         w.warm(a, "warm", path, 0);
+        tables.flush();
         store.puts = 0;
         store.deletes = 0;
 
         w.input(a.submit("hit", path).answered().event());
+        tables.flush();
 
         assertEquals(List.of(4, 1), List.of(store.puts, store.deletes));
     }

@@ -121,6 +121,15 @@ public abstract sealed class ControllerException extends RuntimeException {
         }
     }
 
+    /** The placements of a partition cannot be held in memory. */
+    public static final class StateUnusable extends ControllerException {
+        private static final long serialVersionUID = 1L;
+
+        StateUnusable(int partition, Throwable cause) {
+            super("partition " + partition + " is not decided: " + cause.getMessage() + ". Nothing was decided", cause);
+        }
+    }
+
     /** A changelog cannot be written from a snapshot. */
     public static final class NotRestored extends ControllerException {
         private static final long serialVersionUID = 1L;

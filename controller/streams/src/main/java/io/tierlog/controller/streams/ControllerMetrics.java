@@ -6,6 +6,7 @@ import io.prometheus.metrics.core.metrics.Gauge;
 import io.prometheus.metrics.core.metrics.Histogram;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.tierlog.controller.core.invariant.Invariant;
+import io.tierlog.controller.core.table.PlacementRuns;
 import io.tierlog.controller.core.table.RowKey.Timer.Queue;
 import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.WireType;
@@ -38,6 +39,16 @@ final class ControllerMetrics {
             .name("tierlog_timer_lag_seconds")
             .help("How long the oldest timer that is due has been due, in log time, by partition and queue: act, mark or forget")
             .labelNames("partition", "queue")
+            .register(registry);
+    private final Gauge placements = Gauge.builder()
+            .name("tierlog_placements_in_memory")
+            .help("Blocks on tiers, all of which are in memory, by partition; 16,777,216 at most")
+            .labelNames("partition")
+            .register(registry);
+    private final Gauge placementBytes = Gauge.builder()
+            .name("tierlog_placements_memory_bytes")
+            .help("Memory that these blocks take, by partition")
+            .labelNames("partition")
             .register(registry);
     private final Histogram decisionTime = Histogram.builder()
             .name("tierlog_decision_seconds")
@@ -122,9 +133,16 @@ final class ControllerMetrics {
         timerLag.labelValues(Integer.toString(partition), name(queue)).set(lagMs / 1_000.0);
     }
 
+    void placements(int partition, PlacementRuns.Size size) {
+        placements.labelValues(Integer.toString(partition)).set(size.blocks());
+        placementBytes.labelValues(Integer.toString(partition)).set((double) size.bytes());
+    }
+
     /** The partition is no longer of this instance: what it showed of it would stand still. */
     void released(int partition) {
         factDetails.released(partition);
+        placements.remove(Integer.toString(partition));
+        placementBytes.remove(Integer.toString(partition));
         for (Queue queue : Queue.values()) {
             timerLag.remove(Integer.toString(partition), name(queue));
         }

@@ -100,6 +100,7 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
         long decided;
         try {
             decided = parts.opening().check(context.taskId().partition(), rows.stamper());
+            rows.load(context.taskId().partition());
         } catch (TaskCorruptedException e) {
             damage.found(context, e);
             return;
@@ -159,6 +160,7 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
         }
         if (input instanceof Input.Recorded recorded && recorded.event() instanceof Tick) {
             here.timers().tick(here.rows().tables());
+            parts.metrics().placements(here.context().taskId().partition(), here.rows().placements());
             here.sampler().tick(here.rows().tables());
         }
         here.rows().inputDone(position.offset(), record.value());

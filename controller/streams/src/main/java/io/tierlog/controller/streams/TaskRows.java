@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams;
 
-import io.tierlog.controller.core.table.BytesTables;
 import io.tierlog.controller.core.table.OrderedBytes;
+import io.tierlog.controller.core.table.PlacementRuns;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Rows;
+import io.tierlog.controller.core.table.RunTables;
+import io.tierlog.controller.core.table.Scan;
 import io.tierlog.controller.core.table.Tables;
 import io.tierlog.controller.core.table.WriteBehindTables;
+import io.tierlog.events.Partitions;
+import io.tierlog.schemas.state.EntryRow;
 import java.time.Duration;
 import org.apache.kafka.streams.processor.Cancellable;
 import org.apache.kafka.streams.processor.PunctuationType;
@@ -24,6 +30,7 @@ final class TaskRows {
     private static final int LEAST_ROWS = 100;
 
     private final ProcessorContext<?, ?> context;
+    private final RunTables stored;
     private final WriteBehindTables tables;
     private final SequenceStamper stamper;
     private @Nullable Cancellable periods;
@@ -32,14 +39,35 @@ final class TaskRows {
     TaskRows(ProcessorContext<?, ?> context, RowStore store) {
         this.context = context;
         StoreBytes bytes = new StoreBytes(store.wrapped());
-        tables = over(bytes);
+        stored = new RunTables(bytes);
+        tables = new WriteBehindTables(stored, WriteBehindTables.KEPT);
         stamper = new SequenceStamper(bytes);
         store.beforeCommit(this::writeOut);
     }
 
     /** The core's tables over a store. */
     static WriteBehindTables over(OrderedBytes bytes) {
-        return new WriteBehindTables(new BytesTables(bytes), WriteBehindTables.KEPT);
+        return new WriteBehindTables(new RunTables(bytes), WriteBehindTables.KEPT);
+    }
+
+    /**
+     * Reads the placements of all nodes of a partition, before its first input: later the first input about each node would wait for that.
+     *
+     * @throws ControllerException.StateUnusable when another version wrote them, or there are more than are held in memory
+     */
+    void load(int partition) {
+        try (Scan<RowKey.Text, EntryRow> members = stored.range(Rows.MEMBERS, new RowKey.Text(Partitions.clock(partition), ""), null)) {
+            while (members.next()) {
+                stored.placements().load(members.key().id());
+            }
+        } catch (PlacementRuns.OtherForm | PlacementRuns.TooMany e) {
+            throw new ControllerException.StateUnusable(partition, e);
+        }
+    }
+
+    /** The placements in memory. */
+    PlacementRuns.Size placements() {
+        return stored.placements().size();
     }
 
     /** The core's tables. */

@@ -18,13 +18,14 @@ import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Partitions;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.Topics;
+import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
-import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.OperationState;
 import io.tierlog.schemas.event.Event;
-import io.tierlog.schemas.state.PlacementRow;
-import io.tierlog.schemas.state.PlacementState;
+import io.tierlog.schemas.state.OperationRow;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.apache.kafka.clients.producer.MockProducer;
@@ -105,25 +106,23 @@ class SamplerTest {
         }
     }
 
-    /** A serving placement has an operation that moves it. */
+    /** An operation that has ended has blocks. The placements of a task are in its memory, and not read again. */
     private static void spoil(KeyValueStore<org.apache.kafka.common.utils.Bytes, byte[]> store) {
         BytesTables tables = new BytesTables(new StoreBytes(store));
         for (String node : Set.of("node/a", "node/b", "node/c", "node/d")) {
-            RowKey.Placement first = new RowKey.Placement(node, Bytes.wrapUnshared(new byte[16]), Tier.UNKNOWN, Bytes.EMPTY);
-            RowKey.Placement found = null;
-            PlacementRow row = null;
-            try (Scan<RowKey.Placement, PlacementRow> scan = tables.range(Rows.PLACEMENTS, first, null)) {
-                while (found == null && scan.next()) {
-                    if (scan.value().state() == PlacementState.SERVING) {
-                        found = scan.key();
-                        row = scan.value();
-                    }
+            RowKey.Text found = null;
+            OperationRow row = null;
+            try (Scan<RowKey.Text, OperationRow> scan = tables.range(Rows.OPERATIONS, new RowKey.Text(node, ""), null)) {
+                if (scan.next()) {
+                    found = scan.key();
+                    row = scan.value();
                 }
             }
             if (found != null && row != null) {
-                tables.put(Rows.PLACEMENTS, found, new PlacementRow(row.state(), row.incarnation(), row.epoch(), row.page(), row.generation(),
-                        row.crc32c(), row.index(), row.parent(), row.touch(), row.children(), row.holds(), row.stored(), row.refused(),
-                        row.group(), row.usedMs(), "missing", null));
+                Bytes block = Bytes.wrapUnshared(new byte[16]);
+                tables.put(Rows.OPERATIONS, found, new OperationRow(row.incarnation(), row.kind(), OperationState.DONE, row.from(), row.to(),
+                        row.request(), row.attempt(), row.lease(), row.namespace(), row.root(), row.blockCount(),
+                        List.of(new Block(0, block, Bytes.EMPTY)), row.deadlineMs(), row.cancels(), row.endedMs(), row.settled(), row.move()));
             }
         }
     }

@@ -3,8 +3,11 @@ package io.tierlog.ops.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.tierlog.controller.core.table.Rows;
+import io.tierlog.controller.core.table.StoredRows;
 import io.tierlog.controller.streams.ControllerApp;
 import io.tierlog.controller.streams.ControllerConfig;
 import io.tierlog.controller.streams.ControllerException;
@@ -61,8 +64,25 @@ class SnapshotRestoreTest {
         assertEquals(0, answer.exitCode(), answer.toString());
     }
 
-    /** The last value of each row in the changelog, without the shell's own but the counts of decisions. */
+    /** The rows of a changelog; of placements those that the runs have, since another instance may cut other runs. */
     private static Map<String, String> rows(LogSource log, String changelog) {
+        Map<String, String> rows = new TreeMap<>();
+        stored(log, changelog).forEach((key, value) -> {
+            byte[] bytes = HexFormat.of().parseHex(key);
+            if (StoredRows.tableOf(bytes) == Rows.PLACEMENTS) {
+                StoredRows.placements(bytes, HexFormat.of().parseHex(value)).forEach((block, row) -> {
+                    String twice = rows.put(block.toString(), row.toString());
+                    assertNull(twice, "a block is in two runs: " + block);
+                });
+            } else {
+                rows.put(key, value);
+            }
+        });
+        return rows;
+    }
+
+    /** The last value of each row in the changelog, without the shell's own but the counts of decisions. */
+    private static Map<String, String> stored(LogSource log, String changelog) {
         Map<String, String> rows = new TreeMap<>();
         try (LogSource.Stream all = log.openAll(changelog)) {
             for (List<LogEntry> some = all.next(); !some.isEmpty(); some = all.next()) {

@@ -6,8 +6,8 @@ import io.tierlog.controller.core.api.DecideResult;
 import io.tierlog.controller.core.api.Input;
 import io.tierlog.controller.core.api.Limits;
 import io.tierlog.controller.core.api.Outcome;
-import io.tierlog.controller.core.table.BytesTables;
 import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.controller.core.table.RunTables;
 import io.tierlog.controller.core.table.Tables;
 import io.tierlog.controller.core.table.WriteBehindTables;
 import io.tierlog.schemas.Block;
@@ -87,7 +87,7 @@ final class CoreWorld implements Closeable {
         } else {
             Path directory = Files.createTempDirectory("tierlog-jmh-");
             RocksBytes bytes = new RocksBytes(directory);
-            world = new CoreWorld(new WriteBehindTables(new BytesTables(bytes), WriteBehindTables.KEPT), () -> {
+            world = new CoreWorld(new WriteBehindTables(new RunTables(bytes), WriteBehindTables.KEPT), () -> {
                 bytes.close();
                 delete(directory);
             });

@@ -45,7 +45,12 @@ public final class KeyReader {
     }
 
     Tier tier() {
-        return TIERS.get(int8());
+        return tier(int8());
+    }
+
+    /** The tier with that number in keys. */
+    static Tier tier(int code) {
+        return TIERS.get(code);
     }
 
     int int32() {

@@ -88,9 +88,22 @@ public final class HeapBytes implements OrderedBytes {
                 Bytes.wrapUnshared(table.encodeRow(row))));
     }
 
+    /** The rows, one for each placement of a run. */
     public Map<Bytes, Bytes> dump() {
         Map<Bytes, Bytes> dump = new TreeMap<>();
-        entries.forEach((key, value) -> dump.put(key, Bytes.copyOf(value)));
+        entries.forEach((key, value) -> {
+            if (StoredRows.tableOf(key.unshared()) == Rows.PLACEMENTS && value[0] == RunRows.FORMAT) {
+                StoredRows.placements(key.unshared(), value).forEach((block, row) -> {
+                    byte[] blockKey = Rows.PLACEMENTS.encodeKey(new KeyWriter(), block);
+                    Bytes twice = dump.put(Bytes.wrapUnshared(blockKey), Bytes.wrapUnshared(Rows.PLACEMENTS.encodeRow(row)));
+                    if (twice != null) {
+                        throw new IllegalStateException("two runs have " + block);
+                    }
+                });
+            } else {
+                dump.put(key, Bytes.copyOf(value));
+            }
+        });
         return dump;
     }
 }

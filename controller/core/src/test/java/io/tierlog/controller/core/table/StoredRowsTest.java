@@ -8,7 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.tierlog.controller.core.RandomHistory;
 import io.tierlog.controller.core.evolve.Evolve;
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.state.PlacementRow;
 import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -19,14 +21,25 @@ class StoredRowsTest {
     private static final class Copied implements OrderedBytes {
         private final HeapBytes store = new HeapBytes();
         private final HeapTables copy = new HeapTables();
+        private final Map<Bytes, Map<RowKey.Placement, PlacementRow>> runs = new LinkedHashMap<>();
         private int unknown;
 
         private void change(byte[] key, byte @Nullable [] value) {
             Table<?, ?> table = StoredRows.tableOf(key);
             if (table == null) {
                 unknown++;
+            } else if (table == Rows.PLACEMENTS) {
+                remember(key, value);
             } else {
                 StoredRows.copy(copy, table, key, value);
+            }
+        }
+
+        private void remember(byte[] key, byte @Nullable [] run) {
+            if (run == null) {
+                runs.remove(Bytes.copyOf(key));
+            } else {
+                runs.put(Bytes.copyOf(key), StoredRows.placements(key, run));
             }
         }
 
@@ -57,10 +70,12 @@ class StoredRowsTest {
     void aCopyOfEveryChangeIsTheState() {
         RandomHistory history = new RandomHistory(3, (w, e) -> {}, () -> {}).run(400);
         Copied copied = new Copied();
-        BytesTables tables = new BytesTables(copied);
+        RunTables tables = new RunTables(copied);
         history.world().facts.forEach(fact -> {
             Evolve.apply(tables, fact);
+            tables.together(() -> {});
         });
+        copied.runs.values().forEach(run -> run.forEach((key, row) -> copied.copy.put(Rows.PLACEMENTS, key, row)));
         Map<Bytes, Bytes> expected = HeapBytes.dump(history.tables());
         assertTrue(expected.size() > 50 && copied.store.deletes > 50, expected.size() + " rows, " + copied.store.deletes + " deletes");
         assertEquals(expected, HeapBytes.dump(copied.copy));

@@ -44,6 +44,7 @@ class TablesContractTest {
         return Stream.of(
                 Named.of("heap", HeapTables::new),
                 Named.of("bytes", () -> new BytesTables(new HeapBytes())),
+                Named.of("runs", () -> new RunTables(new HeapBytes())),
                 Named.of("kept", () -> new WriteBehindTables(new BytesTables(new HeapBytes()), 100)),
                 Named.of("kept for one input", () -> new WriteBehindTables(new BytesTables(new HeapBytes()), 0)));
     }

@@ -86,6 +86,7 @@ final class Panels {
                 of("Timers that are late", "s", "max by (queue) (tierlog_timer_lag_seconds{$i})", "{{queue}}"),
                 of("Longest commit", "s", "max(tierlog_streams_commit_max_seconds{$i})", "commit"),
                 of("RocksDB files", "bytes", "sum(tierlog_rocksdb_files_bytes{$i})", "files"),
+                of("Memory of placements", "bytes", "sum(tierlog_placements_memory_bytes{$i})", "memory"),
                 of("Rows of the state, estimated", "short", "sum(tierlog_rocksdb_rows{$i})", "rows"),
                 of("Free space", "bytes", "min by (directory) (tierlog_free_bytes{$i})", "{{directory}}"),
                 of("Free buffer of the producers", "percentunit", "min(tierlog_producer_buffer_free_ratio{$i})", "free")));

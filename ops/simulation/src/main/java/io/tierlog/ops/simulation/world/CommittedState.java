@@ -14,6 +14,7 @@ final class CommittedState {
     private final SimLog log;
     private final UndoTables tables = new UndoTables();
     private final int[] folded;
+    private SimRuns runs = new SimRuns();
 
     CommittedState(SimLog log) {
         this.log = log;
@@ -23,6 +24,16 @@ final class CommittedState {
     /** The rows as of the last commit; not to be written to. */
     HeapTables rows() {
         return tables.heap();
+    }
+
+    /** The placements as instances have stored them: what the next one restores. */
+    SimRuns runs() {
+        return runs;
+    }
+
+    /** Another instance, which has stored the same in its own way, takes over. */
+    void storedIn(SimRuns others) {
+        runs = others;
     }
 
     /** Rows of one's own, as of the last commit. */

@@ -7,6 +7,7 @@ import io.tierlog.controller.core.api.Input;
 import io.tierlog.controller.core.api.Limits;
 import io.tierlog.controller.core.api.Outgoing;
 import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.controller.core.table.RunTables;
 import io.tierlog.controller.core.table.WriteBehindTables;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.decision.Fact;
@@ -26,6 +27,7 @@ public final class SimController {
     private final SimLog log;
     private final Consumer<Command> outbox;
     private final UndoTables tables;
+    private final SimRuns runs;
     private final Core core;
     private final long[] next;
     private final long[] committed;
@@ -35,12 +37,21 @@ public final class SimController {
     /** Keeps rows from input to input; recreated when a transaction is aborted, as the shell does it. */
     private WriteBehindTables kept;
 
-    /** An instance with that state, standing at {@code offsets}. */
-    SimController(SimLog log, Limits limits, long[] offsets, Consumer<Command> outbox, HeapTables state) {
+    /**
+     * An instance with that state, standing at {@code offsets}.
+     *
+     * @param runs the placements of the state, as they are stored
+     * @throws IllegalStateException when these are not the ones of {@code state} (I13)
+     */
+    SimController(SimLog log, Limits limits, long[] offsets, Consumer<Command> outbox, HeapTables state, SimRuns runs) {
         this.log = log;
         this.outbox = outbox;
         this.tables = new UndoTables(state);
-        this.kept = new WriteBehindTables(tables, KEPT_ROWS);
+        this.runs = runs;
+        // The transaction of the instance that ran before is aborted.
+        runs.abort();
+        runs.show(state, tables);
+        this.kept = kept();
         this.core = new Core(limits);
         this.next = offsets.clone();
         this.committed = offsets.clone();
@@ -49,9 +60,19 @@ public final class SimController {
         }
     }
 
+    /** Tables that hold nothing yet: placements come from their stored runs, as in the shell. */
+    private WriteBehindTables kept() {
+        return new WriteBehindTables(new RunTables(runs, tables), KEPT_ROWS);
+    }
+
+    /** The stored placements. */
+    SimRuns runs() {
+        return runs;
+    }
+
     /** An instance that has decided nothing yet. */
     static SimController fromTheBeginning(SimLog log, Limits limits, Consumer<Command> outbox) {
-        return new SimController(log, limits, new long[log.partitions()], outbox, new HeapTables());
+        return new SimController(log, limits, new long[log.partitions()], outbox, new HeapTables(), new SimRuns());
     }
 
     /**
@@ -64,6 +85,7 @@ public final class SimController {
         facts.forEach(any -> ours.add(new ArrayList<>()));
         decideUpTo(other.committed, ours);
         tables.commit();
+        runs.commit();
         decideUpTo(other.next, ours);
         String difference = "";
         for (int p = 0; p < next.length && difference.isEmpty(); p++) {
@@ -91,7 +113,7 @@ public final class SimController {
 
     /** This instance as it is now, in the middle of its transaction, with its commands going elsewhere. */
     SimController twin(Limits limits, Consumer<Command> to) {
-        return new SimController(log, limits, next, to, new HeapTables(tables.heap()));
+        return new SimController(log, limits, next, to, new HeapTables(tables.heap()), new SimRuns(runs));
     }
 
     /** The state, uncommitted changes included. */
@@ -141,6 +163,7 @@ public final class SimController {
     /** The transaction ends well; {@code onFact} sees each decision as it comes onto the log. */
     void commit(FactListener onFact) {
         tables.commit();
+        runs.commit();
         for (int p = 0; p < facts.size(); p++) {
             for (Fact fact : facts.get(p)) {
                 log.decisions(p).add(fact);
@@ -157,7 +180,8 @@ public final class SimController {
     /** The transaction is undone; its events will be taken again. */
     void abort() {
         tables.abort();
-        kept = new WriteBehindTables(tables, KEPT_ROWS);
+        runs.abort();
+        kept = kept();
         facts.forEach(List::clear);
         messages.clear();
         System.arraycopy(committed, 0, next, 0, next.length);

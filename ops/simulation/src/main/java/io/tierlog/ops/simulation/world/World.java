@@ -318,7 +318,7 @@ public final class World {
 
     /** Starts an instance from the log; the one that ran before is gone. */
     public void startController() {
-        controller = new SimController(log, limits, offsets, this::issued, committed.copy());
+        controller = new SimController(log, limits, offsets, this::issued, committed.copy(), committed.runs());
     }
 
     private void issued(Command command) {
@@ -385,6 +385,7 @@ public final class World {
             throw new IllegalStateException("I13: the log decided again comes to something else: " + difference);
         }
         controller = again;
+        committed.storedIn(again.runs());
     }
 
     /**
