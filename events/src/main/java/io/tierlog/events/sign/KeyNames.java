@@ -2,10 +2,20 @@
 package io.tierlog.events.sign;
 
 import io.tierlog.events.Topics;
-import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.event.AgentEvent;
+import io.tierlog.schemas.event.AgentRegistering;
+import io.tierlog.schemas.event.BlocksMissing;
+import io.tierlog.schemas.event.BlocksStored;
 import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.MarksClearRequested;
 import io.tierlog.schemas.event.Message;
+import io.tierlog.schemas.event.MigrationCancelRequested;
+import io.tierlog.schemas.event.MigrationRequested;
+import io.tierlog.schemas.event.NodeDrainRequested;
+import io.tierlog.schemas.event.PeerReadCancelled;
+import io.tierlog.schemas.event.PeerReadRequested;
+import io.tierlog.schemas.event.PolicyChangeRequested;
+import io.tierlog.schemas.event.PromotionRequested;
 import io.tierlog.schemas.event.Tick;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -56,26 +66,36 @@ public final class KeyNames {
 
     /** Which key must have signed an event; null when its sender may not write it. */
     static @Nullable String ofEvent(Event event) {
-        Envelope envelope = event.envelope();
-        String sender = envelope.sender();
-        if (event instanceof Tick) {
-            return sender.startsWith(envelope.aggregate() + "/") ? CLOCK : null;
-        }
-        if (event instanceof Message) {
-            return MESSAGE;
-        }
-        if (sender.startsWith(AGENT)) {
-            int end = sender.indexOf('/', AGENT.length());
-            String node = end < 0 ? "" : sender.substring(AGENT.length(), end);
-            return !node.isEmpty() && envelope.aggregate().equals(NODE + node) ? agent(node) : null;
-        }
-        if (event instanceof AgentEvent) {
-            return null;
-        }
-        if (sender.startsWith(OPERATOR + "/")) {
-            return OPERATOR;
-        }
-        return sender.startsWith(DIRECTORY + "/") ? DIRECTORY : null;
+        return switch (event) {
+            case Tick tick -> tick.envelope().sender().startsWith(tick.envelope().aggregate() + "/") ? CLOCK : null;
+            case Message _ -> MESSAGE;
+            case AgentRegistering registering -> ofAgent(registering, nodeOf(registering));
+            case AgentEvent report -> ofAgent(report, nodeOf(report));
+            // About a shard of the store, or the node that is asked: the record names the node that writes.
+            case BlocksStored stored -> ofAgent(stored, stored.node());
+            case BlocksMissing missing -> ofAgent(missing, missing.node());
+            case PeerReadRequested read -> ofAgent(read, read.asker());
+            case PeerReadCancelled read -> ofAgent(read, read.asker());
+            case PromotionRequested asked -> {
+                boolean directory = asked.envelope().sender().startsWith(DIRECTORY + "/");
+                yield directory ? DIRECTORY : ofAgent(asked, nodeOf(asked));
+            }
+            case PolicyChangeRequested _, MigrationRequested _, MigrationCancelRequested _, NodeDrainRequested _, MarksClearRequested _ ->
+                event.envelope().sender().startsWith(OPERATOR + "/") ? OPERATOR : null;
+        };
+    }
+
+    /** Key of the agent of that node, when it is the sender. */
+    private static @Nullable String ofAgent(Event event, String node) {
+        String sender = event.envelope().sender();
+        boolean ours = !node.isEmpty() && (sender.equals(AGENT + node) || sender.startsWith(AGENT + node + "/"));
+        return ours ? agent(node) : null;
+    }
+
+    /** Node that the event is about; empty when it is about something else. */
+    private static String nodeOf(Event event) {
+        String aggregate = event.envelope().aggregate();
+        return aggregate.startsWith(NODE) ? aggregate.substring(NODE.length()) : "";
     }
 
     /** Which key signs what a controller writes by itself; null when nothing in the topic is signed. */

@@ -11,8 +11,13 @@ import io.tierlog.events.Partitions;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.Topics;
 import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.event.BlocksMissing;
+import io.tierlog.schemas.event.BlocksStored;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.MigrationCancelRequested;
+import io.tierlog.schemas.event.NodeDrainRequested;
+import io.tierlog.schemas.event.PeerReadCancelled;
+import io.tierlog.schemas.event.PeerReadRequested;
 import io.tierlog.schemas.event.PromotionRequested;
 import io.tierlog.schemas.event.Tick;
 import java.nio.file.Files;
@@ -93,6 +98,33 @@ class RecordSigningTest {
         assertEquals(0, all.forged());
     }
 
+    /** A shard of the store and another node: the record names the node that writes it. */
+    @Test
+    void anAgentReportsAboutTheStoreAndAsksOtherNodes() {
+        List<Event> events = List.of(
+                new BlocksStored(from("agent/n1/p", "store/2"), "n1", "ns", List.of()),
+                new BlocksMissing(from("agent/n1/p", "store/2"), "n1", "ns", List.of()),
+                new PeerReadRequested(from("agent/n1/p", "node/n2"), "g", "n1", "ns", List.of()),
+                new PeerReadCancelled(from("agent/n1/p", "node/n2"), "g", "n1"));
+        events.forEach(event -> assertNull(checked(n1, as("agent/n1"), event), event.toString()));
+    }
+
+    @Test
+    void noSenderWritesWhatOthersDecide() {
+        List<Event> events = List.of(
+                new BlocksStored(from("agent/n1/p", "store/2"), "n2", "ns", List.of()),
+                new PeerReadRequested(from("agent/n1/p", "node/n2"), "g", "n2", "ns", List.of()),
+                new NodeDrainRequested(from("agent/n1/p", "node/n1"), "r", true, ""),
+                new BlocksStored(from("directory/d", "store/2"), "n1", "ns", List.of()),
+                new NodeDrainRequested(from("directory/d", "node/n1"), "r", true, ""),
+                new BlocksStored(from("operator/o/1", "store/2"), "n1", "ns", List.of()));
+        for (Event event : events) {
+            for (String key : List.of("agent/n1", KeyNames.DIRECTORY, KeyNames.OPERATOR)) {
+                assertTrue(String.valueOf(checked(all, as(key), event)).contains("may not write"), event + " by " + key);
+            }
+        }
+    }
+
     @Test
     void noSenderWritesForAnother() {
         assertTrue(String.valueOf(checked(n1, as("agent/n1"), about("agent/n2/p", "node/n2"))).contains("not that of the key agent/n2"));
@@ -102,7 +134,7 @@ class RecordSigningTest {
         assertTrue(String.valueOf(checked(all, as(KeyNames.CLOCK), new Tick(from("operator/o/1", "clock/3"), 1, 1))).contains("may not write"));
         assertTrue(String.valueOf(checked(n1, as("agent/n1"), new MigrationCancelRequested(from("operator/o/1", "node/n1"))))
                 .contains("key operator"));
-        assertTrue(String.valueOf(checked(all, as(KeyNames.DIRECTORY), about("operator/o/1", "node/n1"))).contains("key operator"));
+        assertTrue(String.valueOf(checked(all, as(KeyNames.DIRECTORY), about("operator/o/1", "node/n1"))).contains("may not write"));
         assertTrue(String.valueOf(checked(all, as(KeyNames.OPERATOR), about("engine/o/1", "node/n1"))).contains("may not write"));
         assertEquals(8, all.forged());
     }
