@@ -126,7 +126,7 @@ public abstract sealed class ControllerException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
         StateUnusable(int partition, Throwable cause) {
-            super("partition " + partition + " is not decided: " + cause.getMessage() + ". Nothing was decided", cause);
+            super("partition " + partition + " is not decided any further: " + cause.getMessage(), cause);
         }
     }
 

@@ -4,6 +4,7 @@ package io.tierlog.controller.streams;
 import io.tierlog.controller.core.Core;
 import io.tierlog.controller.core.api.DecideResult;
 import io.tierlog.controller.core.api.Input;
+import io.tierlog.controller.core.table.PlacementRuns;
 import io.tierlog.controller.core.table.Tables;
 import io.tierlog.controller.core.time.Ticks;
 import io.tierlog.schemas.event.Tick;
@@ -100,7 +101,7 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
         long decided;
         try {
             decided = parts.opening().check(context.taskId().partition(), rows.stamper());
-            rows.load(context.taskId().partition());
+            rows.load();
         } catch (TaskCorruptedException e) {
             damage.found(context, e);
             return;
@@ -191,6 +192,8 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
         } catch (StreamsException e) {
             // Streams deals with its own: a fenced task is closed, and another instance goes on.
             throw e;
+        } catch (PlacementRuns.TooMany | PlacementRuns.OtherForm e) {
+            throw here.rows().unusable(e);
         } catch (RuntimeException e) {
             String what = switch (input) {
                 case Input.Recorded recorded -> recorded.event().schema().getName();

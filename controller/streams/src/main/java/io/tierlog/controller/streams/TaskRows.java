@@ -3,15 +3,11 @@ package io.tierlog.controller.streams;
 
 import io.tierlog.controller.core.table.OrderedBytes;
 import io.tierlog.controller.core.table.PlacementRuns;
-import io.tierlog.controller.core.table.RowKey;
-import io.tierlog.controller.core.table.Rows;
 import io.tierlog.controller.core.table.RunTables;
-import io.tierlog.controller.core.table.Scan;
 import io.tierlog.controller.core.table.Tables;
 import io.tierlog.controller.core.table.WriteBehindTables;
-import io.tierlog.events.Partitions;
-import io.tierlog.schemas.state.EntryRow;
 import java.time.Duration;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.streams.processor.Cancellable;
 import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
@@ -51,18 +47,32 @@ final class TaskRows {
     }
 
     /**
-     * Reads the placements of all nodes of a partition, before its first input: later the first input about each node would wait for that.
+     * Reads all placements, before the first input: later the first input about each node or shard of the store would wait for that.
      *
-     * @throws ControllerException.StateUnusable when another version wrote them, or there are more than are held in memory
+     * @throws ControllerException.StateUnusable when another version wrote them, they are damaged, or there are more than are held in memory
      */
-    void load(int partition) {
-        try (Scan<RowKey.Text, EntryRow> members = stored.range(Rows.MEMBERS, new RowKey.Text(Partitions.clock(partition), ""), null)) {
-            while (members.next()) {
-                stored.placements().load(members.key().id());
-            }
-        } catch (PlacementRuns.OtherForm | PlacementRuns.TooMany e) {
-            throw new ControllerException.StateUnusable(partition, e);
+    void load() {
+        try {
+            stored.placements().loadAll();
+        } catch (KafkaException e) {
+            throw e; // Streams deals with its own
+        } catch (RuntimeException e) {
+            throw unusable(e);
         }
+    }
+
+    /** What the placements refuse is a reason to stop, with what to do. */
+    private void write(Runnable step) {
+        try {
+            step.run();
+        } catch (PlacementRuns.TooMany | PlacementRuns.OtherForm e) {
+            throw unusable(e);
+        }
+    }
+
+    /** The placements cannot be held in memory: the partition is not decided any further. */
+    ControllerException.StateUnusable unusable(RuntimeException why) {
+        return new ControllerException.StateUnusable(context.taskId().partition(), why);
     }
 
     /** The placements in memory. */
@@ -93,7 +103,7 @@ final class TaskRows {
         if (closed) {
             return;
         }
-        tables.writeBehind(LEAST_ROWS);
+        write(() -> tables.writeBehind(LEAST_ROWS));
         if (tables.unwritten() == 0) {
             endPeriods();
         }
@@ -116,7 +126,7 @@ final class TaskRows {
         if (closed) {
             return;
         }
-        tables.flush();
+        write(tables::flush);
         stamper.flush();
     }
 }

@@ -396,8 +396,9 @@ final class PlacementWriter {
 
     /** Writes what is still open. */
     void close() {
-        flush(near);
+        // The parent first: a new block joins its run.
         flush(far);
+        flush(near);
     }
 
     private static void name(Slot slot, Block block) {

@@ -31,6 +31,9 @@ public final class PlacementRuns {
     /** Most blocks of a task by default: about a gigabyte. */
     public static final int MOST_BLOCKS = 16_777_216;
 
+    /** Higher than all keys of rows: they begin with a text in UTF-8, which does not have this byte. */
+    private static final byte[] NO_TEXT = {(byte) 0xFF};
+
     /** A run without its bytes: the object, the header of its bytes, its place in a leaf's arrays apart. */
     private static final int RUN_BYTES = 64;
 
@@ -64,8 +67,7 @@ public final class PlacementRuns {
         private static final long serialVersionUID = 1L;
 
         TooMany(int most) {
-            super("a partition has " + most + " placements, which is the most that are held in memory: make the capacities of its nodes smaller,"
-                    + " or begin a log with more partitions");
+            super("a partition has " + most + " placements, which is the most that are held in memory: begin a log with more partitions");
         }
     }
 
@@ -200,13 +202,35 @@ public final class PlacementRuns {
     }
 
     /**
-     * Reads the placements of an aggregate, if they have not been read: the first question about it would.
+     * Reads the placements of all aggregates: else the first question about each would.
      *
      * @throws OtherForm when another version wrote them
      * @throws TooMany when there are more than may be held
      */
-    public void load(String aggregate) {
+    public void loadAll() {
+        for (String found = aggregateFrom(new byte[0]); found != null; found = aggregateFrom(after(found))) {
+            load(found);
+        }
+    }
+
+    /** The same for one aggregate. */
+    void load(String aggregate) {
         Part _ = part(aggregate);
+    }
+
+    /** The aggregate of the first row whose key is {@code from} or higher; null when there is none. */
+    private @Nullable String aggregateFrom(byte[] from) {
+        try (OrderedBytes.Cursor rows = store.range(from, NO_TEXT)) {
+            return rows.next() ? new KeyReader(rows.key()).text() : null;
+        }
+    }
+
+    /** Higher than all keys of this aggregate, and lower than those of the next one: a text ends with 0. */
+    private byte[] after(String aggregate) {
+        writer.reset().text(aggregate);
+        byte[] key = writer.toBytes();
+        key[key.length - 1] = 1;
+        return key;
     }
 
     private Part part(String aggregate) {

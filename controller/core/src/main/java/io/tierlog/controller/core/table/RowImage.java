@@ -2,6 +2,7 @@
 package io.tierlog.controller.core.table;
 
 import io.tierlog.schemas.WireRecord;
+import io.tierlog.schemas.state.PlacementRow;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
@@ -81,8 +82,11 @@ public final class RowImage {
     }
 
     private static <K extends RowKey<K>, V extends WireRecord> void copy(Table<K, V> table, HeapTables from, Tables to) {
-        from.rows(table).forEach((key, row) -> {
-            to.put(table, key, row);
+        List<Map.Entry<K, V>> rows = new ArrayList<>(from.rows(table).entrySet());
+        // A block joins the run of its parent: parents first.
+        rows.sort(Comparator.comparingInt(row -> row.getValue() instanceof PlacementRow placement ? placement.index() : 0));
+        rows.forEach(row -> {
+            to.put(table, row.getKey(), row.getValue());
             to.inputDone();
         });
     }

@@ -21,7 +21,11 @@ record RunTier(String aggregate, Bytes namespace, Tier tier) implements Comparab
     /** In the order of the keys of placements. */
     @Override
     public int compareTo(RunTier that) {
-        return key(Bytes.EMPTY).order(that.key(Bytes.EMPTY));
+        int c = KeyWriter.compareTexts(aggregate, that.aggregate);
+        if (c == 0) {
+            c = namespace.compareTo(that.namespace);
+        }
+        return c != 0 ? c : KeyWriter.code(tier) - KeyWriter.code(that.tier);
     }
 
     // By hand: the hash of an enum differs between runs of a process.

@@ -6,8 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.tierlog.controller.core.Agent;
+import io.tierlog.controller.core.World;
+import io.tierlog.controller.core.api.Limits;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.state.EntryRow;
 import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.PlacementState;
 import java.nio.ByteBuffer;
@@ -89,6 +93,48 @@ class PlacementRunsTest {
         }
         runs.writeChanged();
         assertEquals(List.of(3, 2), List.of(store.entries.size(), store.deletes));
+    }
+
+    /** A prompt that is written back is cut only where a run is full. */
+    @Test
+    void theBlocksOfAnEventShareARun() {
+        RunTables runs = new RunTables(new HeapBytes());
+        WriteBehindTables tables = new WriteBehindTables(runs, WriteBehindTables.KEPT);
+        World world = new World(tables, Limits.DEFAULTS);
+        world.warm(world.register("a", 1_000), "r", Agent.path("p", 30), 0);
+        tables.flush();
+        PlacementRuns.Size size = runs.placements().size();
+        assertTrue(size.blocks() >= 30, size.toString());
+        assertEquals(size.blocks() / 30, size.runs(), size.toString());
+    }
+
+    /** As a snapshot has them: in the order of keys, in which a child may come before its parent. */
+    @Test
+    void rowsOfASnapshotShareRuns() {
+        HeapTables rows = new HeapTables();
+        for (int index = 0; index < 64; index++) {
+            rows.put(Rows.PLACEMENTS, key(index), row(0, index));
+        }
+        RunTables runs = new RunTables(new HeapBytes());
+        RowImage.copy(rows, runs);
+        assertEquals(2, runs.placements().size().runs());
+    }
+
+    /** Nodes, shards of the store, and rows of other tables between them. */
+    @Test
+    void allAggregatesAreLoaded() {
+        HeapBytes store = new HeapBytes();
+        RunTables runs = new RunTables(store);
+        List<String> aggregates = List.of("node/a", "node/a\u0001", "node/ab", "node/\u00e4", "store/0", "store/12");
+        for (String aggregate : aggregates) {
+            runs.put(Rows.PLACEMENTS, new RowKey.Placement(aggregate, NAMESPACE, Tier.STORE, block(1)), row(1, 0));
+            runs.put(Rows.MEMBERS, new RowKey.Text(aggregate, "m"), new EntryRow(true));
+        }
+        runs.put(Rows.MEMBERS, new RowKey.Text("clock/0", "m"), new EntryRow(true));
+        runs.together(() -> {});
+        PlacementRuns again = new PlacementRuns(store);
+        again.loadAll();
+        assertEquals(aggregates.size(), again.size().blocks());
     }
 
     /** A run that comes and goes between two writes is never written. */
