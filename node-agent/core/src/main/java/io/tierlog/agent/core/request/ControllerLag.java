@@ -9,12 +9,15 @@ import java.util.SequencedMap;
 /**
  * How far the controller is behind, as this agent sees it: the age of the oldest submission that no command has answered yet.
  *
- * <p>The controller answers each submission that waits with one command, in the order of the log, so an answer to one means that it has decided all
- * before. The agent learns of less lag than there is, never of more. For the core's one thread.
+ * <p>The controller answers submissions in the order of the log, so an answer to one means that it has decided all before. One that it refuses gets no
+ * command, and counts until a later one is answered, or its time is over. For the core's one thread.
  */
 final class ControllerLag {
     /** A submission without an answer counts for so many times the longest wait; then another request tries whether the controller answers again. */
     private static final int COUNTS_TIMES = 10;
+
+    /** And no longer than that, also where requests may wait for minutes. */
+    private static final long COUNTS_MS = 2_000;
 
     /** Names an attempt within the node, as commands do. */
     private record Submission(String request, int attempt) {}
@@ -25,7 +28,7 @@ final class ControllerLag {
 
     ControllerLag(AgentLimits limits) {
         bound = limits.bounds().waiting();
-        forgetMs = COUNTS_TIMES * limits.times().prefetchWaitMs();
+        forgetMs = Math.min(COUNTS_MS, COUNTS_TIMES * limits.times().prefetchWaitMs());
     }
 
     /** The log has a submission that waits. */
