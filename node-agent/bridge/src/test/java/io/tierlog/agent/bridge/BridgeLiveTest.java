@@ -8,22 +8,12 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.agent.bridge.view.BridgeCounter;
-import io.tierlog.controller.directory.DirectoryApp;
-import io.tierlog.controller.directory.streams.DirectoryConfig;
-import io.tierlog.controller.streams.ControllerApp;
-import io.tierlog.controller.streams.ControllerConfig;
-import io.tierlog.events.KafkaAccess;
-import io.tierlog.events.TopicAdmin;
-import io.tierlog.events.Topics;
 import io.tierlog.events.config.OptionValues;
-import io.tierlog.ops.kafka.EmbeddedKafka;
-import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
 import io.tierlog.schemas.Tier;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
@@ -50,36 +40,21 @@ class BridgeLiveTest {
     private static Path directory;
 
     @SuppressWarnings("NullAway.Init") // JUnit calls start() first.
-    private static EmbeddedKafka broker;
-
-    @SuppressWarnings("NullAway.Init")
-    private static ControllerApp controller;
-
-    @SuppressWarnings("NullAway.Init")
-    private static DirectoryApp where;
+    private static LiveLog log;
 
     @BeforeAll
     static void start() throws Exception {
-        broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(directory.resolve("kafka")));
-        KafkaAccess access = KafkaAccess.of(broker.bootstrapServers());
-        try (TopicAdmin admin = new TopicAdmin(access)) {
-            admin.create(Topics.DEFAULT, 3, 1);
-        }
-        controller = ControllerApp.start(ControllerConfig.of(access, directory.resolve("controller")).with().http("127.0.0.1", 0).build());
-        where = DirectoryApp.start(DirectoryConfig.of(access, Topics.DEFAULT, directory.resolve("directory")));
-        assertTrue(where.awaitRunning(Duration.ofSeconds(60)));
+        log = LiveLog.start(directory);
     }
 
     @AfterAll
     static void stop() {
-        where.close();
-        controller.close();
-        broker.close();
+        log.close();
     }
 
     private static BridgeApp bridge(Map<String, Object> options) {
         Map<String, Object> all = new HashMap<>(options);
-        all.put("bootstrap.servers", broker.bootstrapServers());
+        all.put("bootstrap.servers", log.broker().bootstrapServers());
         all.put(BridgeOptions.SILENCE, 1);
         return BridgeApp.start(BridgeConfig.of(OptionValues.parse(BridgeOptions.options(), all)));
     }
@@ -91,7 +66,7 @@ class BridgeLiveTest {
     }
 
     private static Set<String> answers(String namespace, Set<Long> hashes) {
-        return DirectoryAnswers.answers(where, namespace, hashes);
+        return DirectoryAnswers.answers(log.where(), namespace, hashes);
     }
 
     private static Set<String> truth(String node, FakeEngine engine) {

@@ -9,23 +9,13 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import io.tierlog.agent.bridge.view.BridgeCounter;
-import io.tierlog.controller.directory.DirectoryApp;
-import io.tierlog.controller.directory.streams.DirectoryConfig;
-import io.tierlog.controller.streams.ControllerApp;
-import io.tierlog.controller.streams.ControllerConfig;
-import io.tierlog.events.KafkaAccess;
-import io.tierlog.events.TopicAdmin;
-import io.tierlog.events.Topics;
 import io.tierlog.events.config.LogOptions;
 import io.tierlog.events.config.OptionValues;
-import io.tierlog.ops.kafka.EmbeddedKafka;
-import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.Writer;
 import java.net.ServerSocket;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -51,33 +41,18 @@ class DialectLiveTest {
     private static Path directory;
 
     @SuppressWarnings("NullAway.Init") // JUnit calls start() first.
-    private static EmbeddedKafka broker;
-
-    @SuppressWarnings("NullAway.Init")
-    private static ControllerApp controller;
-
-    @SuppressWarnings("NullAway.Init")
-    private static DirectoryApp where;
+    private static LiveLog log;
 
     @BeforeAll
     static void start() throws Exception {
         Assumptions.assumeTrue(Python.has("zmq", "msgpack"), "NOT RUN: the publishers need python3-zmq and python3-msgpack");
-        broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(directory.resolve("kafka")));
-        KafkaAccess access = KafkaAccess.of(broker.bootstrapServers());
-        try (TopicAdmin admin = new TopicAdmin(access)) {
-            admin.create(Topics.DEFAULT, 3, 1);
-        }
-        controller = ControllerApp.start(ControllerConfig.of(access, directory.resolve("controller")).with().http("127.0.0.1", 0).build());
-        where = DirectoryApp.start(DirectoryConfig.of(access, Topics.DEFAULT, directory.resolve("directory")));
-        assertTrue(where.awaitRunning(Duration.ofSeconds(60)));
+        log = LiveLog.start(directory);
     }
 
     @AfterAll
     static void stop() {
-        if (broker != null) {
-            where.close();
-            controller.close();
-            broker.close();
+        if (log != null) {
+            log.close();
         }
     }
 
@@ -125,7 +100,7 @@ class DialectLiveTest {
 
     private static BridgeApp bridge(List<String> sources) {
         Map<String, Object> options = new HashMap<>(Map.of(BridgeOptions.SOURCE, sources, BridgeOptions.SILENCE, 1,
-                LogOptions.BOOTSTRAP_SERVERS, broker.bootstrapServers()));
+                LogOptions.BOOTSTRAP_SERVERS, log.broker().bootstrapServers()));
         return BridgeApp.start(BridgeConfig.of(OptionValues.parse(BridgeOptions.options(), options)));
     }
 
@@ -140,7 +115,7 @@ class DialectLiveTest {
         Map<String, Set<String>> ever = new HashMap<>();
         dialect.get("ever").forEach(each -> ever.computeIfAbsent(each.get(0).asText(), _ -> new TreeSet<>()).add(each.get(1).asText()));
         Set<String> said = new TreeSet<>();
-        ever.forEach((namespace, keys) -> DirectoryAnswers.answersByName(where, namespace, keys).forEach(each -> said.add(namespace + " " + each)));
+        ever.forEach((namespace, keys) -> DirectoryAnswers.answersByName(log.where(), namespace, keys).forEach(each -> said.add(namespace + " " + each)));
         return said;
     }
 
@@ -169,7 +144,7 @@ class DialectLiveTest {
     private static boolean isUnknown(String placement) {
         String[] parts = placement.split(" ", -1);
         String never = "f".repeat(parts[1].length());
-        return DirectoryAnswers.answersByName(where, parts[0], List.of(never)).equals(Set.of(never + UNKNOWN));
+        return DirectoryAnswers.answersByName(log.where(), parts[0], List.of(never)).equals(Set.of(never + UNKNOWN));
     }
 
     /** Namespace and key. */

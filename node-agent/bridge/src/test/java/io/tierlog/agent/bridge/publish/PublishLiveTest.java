@@ -12,22 +12,14 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.tierlog.agent.bridge.BridgeApp;
 import io.tierlog.agent.bridge.BridgeConfig;
 import io.tierlog.agent.bridge.BridgeOptions;
+import io.tierlog.agent.bridge.LiveLog;
 import io.tierlog.agent.bridge.Python;
 import io.tierlog.agent.bridge.view.BridgeCounter;
-import io.tierlog.controller.directory.DirectoryApp;
-import io.tierlog.controller.directory.streams.DirectoryConfig;
-import io.tierlog.controller.streams.ControllerApp;
-import io.tierlog.controller.streams.ControllerConfig;
 import io.tierlog.events.KafkaAccess;
-import io.tierlog.events.TopicAdmin;
-import io.tierlog.events.Topics;
 import io.tierlog.events.config.LogOptions;
 import io.tierlog.events.config.OptionValues;
-import io.tierlog.ops.kafka.EmbeddedKafka;
-import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
 import java.io.BufferedReader;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HexFormat;
@@ -59,40 +51,26 @@ class PublishLiveTest {
     private static Path directory;
 
     @SuppressWarnings("NullAway.Init") // JUnit calls start() first.
-    private static EmbeddedKafka broker;
+    private static LiveLog log;
 
     @SuppressWarnings("NullAway.Init")
     private static KafkaAccess access;
 
-    @SuppressWarnings("NullAway.Init")
-    private static ControllerApp controller;
-
-    @SuppressWarnings("NullAway.Init")
-    private static DirectoryApp where;
-
     @BeforeAll
     static void start() throws Exception {
-        broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(directory.resolve("kafka")));
-        access = KafkaAccess.of(broker.bootstrapServers());
-        try (TopicAdmin admin = new TopicAdmin(access)) {
-            admin.create(Topics.DEFAULT, 3, 1);
-        }
-        controller = ControllerApp.start(ControllerConfig.of(access, directory.resolve("controller")).with().http("127.0.0.1", 0).build());
-        where = DirectoryApp.start(DirectoryConfig.of(access, Topics.DEFAULT, directory.resolve("directory")));
-        assertTrue(where.awaitRunning(Duration.ofSeconds(60)));
+        log = LiveLog.start(directory);
+        access = KafkaAccess.of(log.broker().bootstrapServers());
     }
 
     @AfterAll
     static void stop() {
-        where.close();
-        controller.close();
-        broker.close();
+        log.close();
     }
 
     private static PublishApp publisher(PlacedFacts facts, Map<String, Object> options) {
         Map<String, Object> all = new HashMap<>(Map.of(PublishOptions.EVENTS, ANY_PORT, PublishOptions.REPLAY, ANY_PORT));
         all.putAll(options);
-        all.put(LogOptions.BOOTSTRAP_SERVERS, broker.bootstrapServers());
+        all.put(LogOptions.BOOTSTRAP_SERVERS, log.broker().bootstrapServers());
         all.put(LogOptions.TOPIC_PREFIX, facts.topics.prefix());
         return PublishApp.start(PublishConfig.of(OptionValues.parse(PublishOptions.options(), all)));
     }
@@ -103,11 +81,11 @@ class PublishLiveTest {
             sources.add(publisher.events().get(partition) + " replay=" + publisher.replays().get(partition) + " blocks=set");
         }
         return BridgeApp.start(BridgeConfig.of(OptionValues.parse(BridgeOptions.options(), Map.of(BridgeOptions.SOURCE, sources,
-                LogOptions.BOOTSTRAP_SERVERS, broker.bootstrapServers(), BridgeOptions.SILENCE, 1))));
+                LogOptions.BOOTSTRAP_SERVERS, log.broker().bootstrapServers(), BridgeOptions.SILENCE, 1))));
     }
 
     private static void directorySaysTheTruth(PlacedFacts facts) {
-        eventually(() -> difference(facts.truth(), answers(where, PlacedFacts.NAMESPACE, facts.ever())));
+        eventually(() -> difference(facts.truth(), answers(log.where(), PlacedFacts.NAMESPACE, facts.ever())));
     }
 
     @ParameterizedTest
@@ -124,7 +102,7 @@ class PublishLiveTest {
                 assertEquals(0, bridge.counts().of(BridgeCounter.GAPS));
                 assertTrue(publisher.counts().of(PublishCounter.REPLAYED) > 0);
             }
-            eventually(() -> difference(Set.of(), answers(where, PlacedFacts.NAMESPACE, facts.ever())));
+            eventually(() -> difference(Set.of(), answers(log.where(), PlacedFacts.NAMESPACE, facts.ever())));
         }
     }
 
