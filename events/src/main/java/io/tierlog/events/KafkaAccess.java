@@ -71,7 +71,7 @@ public record KafkaAccess(String bootstrapServers, Map<String, String> propertie
     /** {@code settings} of a producer that signs as {@code writer} where that is on. */
     public Map<String, Object> signed(RecordSigner.Writer writer, Map<String, Object> settings) {
         signing.ifPresent(on -> {
-            settings.put(INTERCEPTORS, RecordSigner.class.getName());
+            settings.merge(INTERCEPTORS, RecordSigner.class.getName(), (those, ours) -> those + "," + ours);
             settings.put(RecordSigner.SIGNING, on);
             settings.put(RecordSigner.WRITER, writer);
         });

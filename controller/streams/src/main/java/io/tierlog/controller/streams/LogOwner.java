@@ -261,7 +261,8 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
 
     /** A record after the last decision of the state. */
     private void after(ConsumerRecord<byte[], byte[]> record, SequenceStamper state, DecisionTail.Foreign foreign) {
-        DecisionTail.Entry entry = entry(record);
+        // Up to the end of the state, numbers and checksums say what is a decision, also where keys were added or changed since.
+        DecisionTail.Entry entry = isForged(record) ? new DecisionTail.Entry(record.offset(), null, RecordStamp.NONE) : entry(record);
         Envelope envelope = entry.envelope();
         if (envelope != null && DecisionTail.mayBeLost(envelope, decisions(state))) {
             throw ControllerException.StateLost.decisionsNotInState(
@@ -364,9 +365,6 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
      * @throws ControllerException.ForeignDecision when a later version wrote it, or its schema is not known
      */
     private DecisionTail.Entry entry(ConsumerRecord<byte[], byte[]> record) {
-        if (isForged(record)) {
-            return new DecisionTail.Entry(record.offset(), null, RecordStamp.NONE);
-        }
         return switch (reading(record)) {
             case Reading.Decoded<Fact> good -> {
                 Envelope envelope = good.value().envelope();
@@ -386,7 +384,7 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
     private boolean isForged(ConsumerRecord<byte[], byte[]> record) {
         Optional<String> why = access.signing()
                 .map(on -> on.check(record.topic(), record.partition(), record.key(), record.value(), record.headers()));
-        why.ifPresent(what -> LOG.warn("the decision at {} is forged: {}", at(record), what));
+        why.ifPresent(what -> warning.warn("the decision at {} is forged: {}", at(record), what));
         return why.isPresent();
     }
 

@@ -164,7 +164,7 @@ public final class ClusterLog implements LogSource {
                 while (entries.isEmpty() && !isAtEnd()) {
                     for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
                         if (record.offset() < ends.getOrDefault(new TopicPartition(record.topic(), record.partition()), 0L)) {
-                            entries.add(new LogEntry.Data(record.offset(), record.timestamp(), record.key(), record.value()));
+                            entries.add(new LogEntry.Data(record.offset(), record.timestamp(), record.key(), record.value(), record.headers()));
                         }
                     }
                 }

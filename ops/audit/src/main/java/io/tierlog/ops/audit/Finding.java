@@ -4,7 +4,7 @@ package io.tierlog.ops.audit;
 /**
  * A violation in a log.
  *
- * @param check what was checked: BYTES, NUMBERING, or an invariant, I1 to I13
+ * @param check what was checked: BYTES, CODE, NUMBERING, or an invariant, I1 to I13
  * @param topic topic of the record
  * @param partition its partition, from 0
  * @param offset its offset, from 0; where a record is missing, the one that shows it
@@ -16,15 +16,18 @@ public record Finding(String check, String topic, int partition, long offset, lo
     /** The bytes of a record are damaged, or are not a record of this topic. */
     public static final String BYTES = "BYTES";
 
+    /** The code in the header of a record is not that of who writes such records. */
+    public static final String CODE = "CODE";
+
     /** The number or the checksum that a record carries does not follow from the record before it. */
     public static final String NUMBERING = "NUMBERING";
 
     /**
-     * Whether this names the wrong record itself. Bytes and numbers belong to one record; an invariant may break at a correct record that follows a
+     * Whether this names the wrong record itself. Bytes, code and number belong to one record; an invariant may break at a correct record that follows a
      * wrong one.
      */
     boolean isRoot() {
-        return check.equals(BYTES) || check.equals(NUMBERING);
+        return check.equals(BYTES) || check.equals(CODE) || check.equals(NUMBERING);
     }
 
     @Override

@@ -11,6 +11,7 @@ import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
 import io.tierlog.events.RecordStamp;
 import io.tierlog.events.Topics;
+import io.tierlog.events.sign.RecordSigning;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.decision.Fact;
@@ -41,6 +42,7 @@ final class PartitionAudit {
     private final ChainCheck decisionChain;
     private final Optional<PartitionStart> start;
     private final long until;
+    private final Optional<RecordSigning> signing;
     private String applicationId;
     private long nextEvent;
     private long nextDecision;
@@ -67,11 +69,20 @@ final class PartitionAudit {
      * @param fold whether its facts are folded into tables
      * @param start where to begin; empty for the beginning
      * @param until offset of the last decision that is read
+     * @param signing checks the codes of records; empty when they are not checked
      */
-    record Job(LogSource source, Topics topics, Codec codec, int partition, boolean fold, Optional<PartitionStart> start, long until) {
+    record Job(
+            LogSource source,
+            Topics topics,
+            Codec codec,
+            int partition,
+            boolean fold,
+            Optional<PartitionStart> start,
+            long until,
+            Optional<RecordSigning> signing) {
         /** All of a partition. */
         Job(LogSource source, Topics topics, Codec codec, int partition, boolean fold) {
-            this(source, topics, codec, partition, fold, Optional.empty(), Long.MAX_VALUE);
+            this(source, topics, codec, partition, fold, Optional.empty(), Long.MAX_VALUE, Optional.empty());
         }
     }
 
@@ -83,6 +94,7 @@ final class PartitionAudit {
         this.listener = listener;
         this.start = job.start();
         this.until = job.until();
+        this.signing = job.signing();
         this.fold = job.fold() ? Optional.of(start.map(s -> new FoldCheck(s.tables())).orElseGet(FoldCheck::new)) : Optional.empty();
         this.invariants = new LogInvariants(this::violated);
         this.eventChain = chain(topics.events());
@@ -220,6 +232,20 @@ final class PartitionAudit {
         }
     }
 
+    /** The code of a record is that of who writes such records. */
+    private void checkCode(String topic, RecordPosition where, WireRecord record, LogEntry.Data data) {
+        byte[] value = data.value();
+        if (signing.isEmpty() || value == null) {
+            return;
+        }
+        String why = record instanceof Event event
+                ? signing.get().check(event, partition, data.key(), value, data.headers())
+                : signing.get().check(topic, partition, data.key(), value, data.headers());
+        if (why != null) {
+            say(Finding.CODE, topic, where, why);
+        }
+    }
+
     /** Compares character by character first, so that a correct ASCII key allocates nothing. */
     private static boolean isKeyOf(byte[] key, String aggregate) {
         int at = 0;
@@ -323,7 +349,10 @@ final class PartitionAudit {
             byte[] value = data.value();
             listener.read(1, value == null ? 0 : value.length);
             return switch (reader.read(value)) {
-                case Reading.Decoded<F> good -> new Entry<>(where, data.key(), good.value(), crc(value), "");
+                case Reading.Decoded<F> good -> {
+                    checkCode(topic, where, good.value(), data);
+                    yield new Entry<>(where, data.key(), good.value(), crc(value), "");
+                }
                 case Reading.Unreadable<F> bad -> new Entry<>(where, data.key(), null, 0, bad.reason() + ", " + bad.detail());
             };
         }

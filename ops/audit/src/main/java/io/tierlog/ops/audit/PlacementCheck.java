@@ -7,6 +7,7 @@ import io.tierlog.controller.core.table.Namespaces;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
+import io.tierlog.events.sign.RecordSigning;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.PagedBlock;
@@ -21,6 +22,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -103,12 +105,14 @@ final class PlacementCheck {
         private final String topic;
         private final int partition;
         private final PartitionAudit.Listener listener;
+        private final Optional<RecordSigning> signing;
         private final Map<Bytes, Last> last = new HashMap<>();
 
-        TopicPlacements(String topic, int partition, PartitionAudit.Listener listener) {
+        TopicPlacements(String topic, int partition, PartitionAudit.Listener listener, Optional<RecordSigning> signing) {
             this.topic = topic;
             this.partition = partition;
             this.listener = listener;
+            this.signing = signing;
         }
 
         /** Reads all of it. */
@@ -130,6 +134,10 @@ final class PlacementCheck {
             byte[] key = data.key();
             byte[] value = data.value();
             listener.read(1, value == null ? 0 : value.length);
+            String forged = signing.isEmpty() ? null : signing.get().check(topic, partition, key, value, data.headers());
+            if (forged != null) {
+                report(Finding.CODE, data.offset(), data.timestampMs(), forged);
+            }
             if (key == null) {
                 report(Finding.BYTES, data.offset(), data.timestampMs(), "it has no key");
             } else if (value == null) {

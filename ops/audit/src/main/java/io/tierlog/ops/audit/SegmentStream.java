@@ -125,7 +125,7 @@ final class SegmentStream implements LogSource.Stream {
         }
         List<LogEntry> entries = new ArrayList<>();
         for (Record record : batch) {
-            entries.add(new LogEntry.Data(record.offset(), record.timestamp(), bytes(record.key()), bytes(record.value())));
+            entries.add(new LogEntry.Data(record.offset(), record.timestamp(), bytes(record.key()), bytes(record.value()), record.headers()));
         }
         return entries;
     }

@@ -4,6 +4,7 @@ package io.tierlog.ops.audit;
 import io.tierlog.controller.core.invariant.LogInvariants;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Topics;
+import io.tierlog.events.sign.RecordSigning;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.directory.Published;
 import io.tierlog.schemas.event.Event;
@@ -47,11 +48,12 @@ public final class Verifier {
      * @param fold whether the facts are folded into tables (I13), which needs memory for them
      * @param placements whether the placements topic is compared with the facts (I13)
      * @param start where to begin
+     * @param signing checks the codes of events, decisions and placements; empty when they are not checked
      */
-    public record Options(int threads, boolean atRest, boolean fold, boolean placements, LogStart start) {
-        /** From the beginning. */
+    public record Options(int threads, boolean atRest, boolean fold, boolean placements, LogStart start, Optional<RecordSigning> signing) {
+        /** From the beginning, without codes. */
         public Options(int threads, boolean atRest, boolean fold, boolean placements) {
-            this(threads, atRest, fold, placements, LogStart.BEGINNING);
+            this(threads, atRest, fold, placements, LogStart.BEGINNING, Optional.empty());
         }
     }
 
@@ -93,15 +95,17 @@ public final class Verifier {
         for (LogInvariants.Counts counted : PartitionJobs.run(jobs, options.threads())) {
             operations = operations.plus(counted);
         }
-        List<String> notes = options.placements() ? comparePlacements(placements) : List.of();
+        List<String> notes = new ArrayList<>(options.placements() ? comparePlacements(placements) : List.of());
+        options.signing().filter(codes -> codes.unsigned() > 0).ifPresent(codes ->
+                notes.add(codes.unsigned() + " records have no code, which --record-check WARN takes"));
         Optional<Finding> first = firsts.values().stream().min(OVERALL);
         long elapsedMs = (System.nanoTime() - start) / 1_000_000;
-        return new VerifyReport(partitions, records.sum(), bytes.sum(), elapsedMs, operations, first, Map.copyOf(counts), notes);
+        return new VerifyReport(partitions, records.sum(), bytes.sum(), elapsedMs, operations, first, Map.copyOf(counts), List.copyOf(notes));
     }
 
     private PartitionAudit audit(int partition, PlacementCheck check) {
         Optional<PartitionStart> start = options.start().of(partition);
-        PartitionAudit.Job job = new PartitionAudit.Job(source, topics, codec, partition, options.fold(), start, Long.MAX_VALUE);
+        PartitionAudit.Job job = new PartitionAudit.Job(source, topics, codec, partition, options.fold(), start, Long.MAX_VALUE, options.signing());
         PartitionAudit audit = new PartitionAudit(job, new Listener(options.placements() ? check : null));
         start.ifPresent(from -> SnapshotFold.goOn(from, audit, check));
         return audit;
@@ -127,7 +131,7 @@ public final class Verifier {
         Listener listener = new Listener(null);
         List<Callable<PlacementCheck.TopicPlacements>> jobs = new ArrayList<>();
         for (int p = 0; p < source.partitions(topics.placements()); p++) {
-            PlacementCheck.TopicPlacements topic = new PlacementCheck.TopicPlacements(topics.placements(), p, listener);
+            PlacementCheck.TopicPlacements topic = new PlacementCheck.TopicPlacements(topics.placements(), p, listener, options.signing());
             jobs.add(() -> topic.read(source, codec));
         }
         PlacementCheck.compare(checks, PartitionJobs.run(jobs, options.threads()), source.isLive());

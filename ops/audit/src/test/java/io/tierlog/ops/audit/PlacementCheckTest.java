@@ -19,6 +19,7 @@ import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.directory.Placement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -74,7 +75,7 @@ class PlacementCheckTest {
             check.fact(i, decisions.get(i));
         }
         LogSource log = new MemoryLog().with(TOPIC, entries);
-        PlacementCheck.TopicPlacements topic = new PlacementCheck.TopicPlacements(TOPIC, 0, listener).read(log, codec);
+        PlacementCheck.TopicPlacements topic = new PlacementCheck.TopicPlacements(TOPIC, 0, listener, Optional.empty()).read(log, codec);
         PlacementCheck.compare(List.of(check), List.of(topic), moved);
         if (!moved) {
             check.reportMissing(Topics.DEFAULT.decisions(), TOPIC, listener);

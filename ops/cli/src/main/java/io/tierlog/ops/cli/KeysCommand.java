@@ -45,10 +45,16 @@ final class KeysCommand implements Callable<Integer> {
         }
     }
 
-    private static List<String> lines(Path file) {
-        if (!read(file).isMaster()) {
+    private static RecordKeys master(Path file) {
+        RecordKeys keys = read(file);
+        if (!keys.isMaster()) {
             throw new CliError(file + " has derived keys", "give the file of master keys", CliError.BAD_INPUT);
         }
+        return keys;
+    }
+
+    private static List<String> lines(Path file) {
+        RecordKeys _ = master(file);
         try {
             return new ArrayList<>(Files.readAllLines(file, StandardCharsets.UTF_8));
         } catch (IOException e) {
@@ -135,7 +141,7 @@ final class KeysCommand implements Callable<Integer> {
         @Override
         public Integer call() {
             List<String> lines = lines(choice.file);
-            String signs = lines.stream().filter(line -> line.strip().startsWith(choice.id + " ")).findFirst().orElseThrow(() -> new CliError(
+            String signs = lines.stream().filter(line -> line.strip().split("\\s+", 2)[0].equals(choice.id)).findFirst().orElseThrow(() -> new CliError(
                     "there is no key " + choice.id + " in " + choice.file, "it has: " + String.join(", ", read(choice.file).ids()),
                     CliError.BAD_INPUT));
             lines.remove(signs);
@@ -179,9 +185,9 @@ final class KeysCommand implements Callable<Integer> {
             if (nodes.stream().anyMatch(node -> !node.matches("[A-Za-z0-9._-]{1,64}"))) {
                 throw new CliError("a --node is not a name of a node", "1 to 64 letters, digits, dots, dashes or underscores", CliError.BAD_INPUT);
             }
-            RecordKeys keys = read(file);
-            if (!keys.isMaster()) {
-                throw new CliError(file + " has derived keys", "give the file of master keys", CliError.BAD_INPUT);
+            RecordKeys keys = master(file);
+            if (Files.exists(out) && read(out).isMaster()) {
+                throw new CliError(out + " has master keys", "choose another file for --out", CliError.BAD_INPUT);
             }
             write(out, keys.derivedLines(names.stream().distinct().toList()), true);
             return 0;

@@ -60,6 +60,7 @@ class KeysCommandTest {
         assertTrue(run("keys", "add", "--file", file("m"), "--id", "k1").err().contains("repeats the id k1"));
         assertTrue(run("keys", "add", "--file", file("m"), "--id", "k 2").err().contains("is no id of a key"));
         assertTrue(run("keys", "promote", "--file", file("m"), "--id", "k9").err().contains("there is no key k9"));
+        assertTrue(run("keys", "derive", "--file", file("m"), "--node", "n1", "--out", file("m")).err().contains("has master keys"));
         assertEquals(before, Files.readAllLines(home.resolve("m")));
         assertTrue(run("keys", "derive", "--file", file("m"), "--out", file("n")).err().contains("give --node NAME"));
         assertTrue(run("keys", "derive", "--file", file("m"), "--node", "a/b", "--out", file("n")).err().contains("not a name of a node"));

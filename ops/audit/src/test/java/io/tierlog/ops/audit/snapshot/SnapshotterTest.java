@@ -102,7 +102,7 @@ class SnapshotterTest {
     }
 
     private VerifyReport verify(LogSource source, LogStart start) throws InterruptedException {
-        return new Verifier(source, TickLog.TOPICS, log.codec, new Verifier.Options(1, false, true, false, start)).verify();
+        return new Verifier(source, TickLog.TOPICS, log.codec, new Verifier.Options(1, false, true, false, start, Optional.empty())).verify();
     }
 
     /** The chain goes over the seam: the first decision after the snapshot is missing. */

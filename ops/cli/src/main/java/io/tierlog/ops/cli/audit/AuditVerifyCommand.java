@@ -32,7 +32,7 @@ import picocli.CommandLine.Spec;
             "",
             "It reads the topics of events, decisions and placements, and writes nothing. What it finds is named by topic, partition and offset;",
             "the first is the record to look at, others may only follow from it. What was altered in the last record of a sender about an",
-            "aggregate, before anything followed it, shows only where it contradicts another record.",
+            "aggregate, before anything followed it, shows only where it contradicts another record, or where --record-keys checks codes.",
             "Exit codes: 0 all holds, 1 something does not, 2 the log cannot be read."
         })
 final class AuditVerifyCommand implements Callable<Integer> {
@@ -75,7 +75,8 @@ final class AuditVerifyCommand implements Callable<Integer> {
     }
 
     private Verifier verifier(LogSource source, Codec codec, LogStart start) {
-        return new Verifier(source, cluster.topics(), codec, new Verifier.Options(audit.threads(), atRest, !noFold, !noPlacements, start));
+        Verifier.Options options = new Verifier.Options(audit.threads(), atRest, !noFold, !noPlacements, start, cluster.kafka().signing());
+        return new Verifier(source, cluster.topics(), codec, options);
     }
 
     /** Both ways in turn, the best of each: what is left of the machine's noise hits both alike. */
@@ -130,6 +131,7 @@ final class AuditVerifyCommand implements Callable<Integer> {
     private static String meaning(String check) {
         return switch (check) {
             case Finding.BYTES -> "a record can be read";
+            case Finding.CODE -> "who writes such records has signed it";
             case Finding.NUMBERING -> "a record follows the one before";
             default -> Invariant.valueOf(check).meaning();
         };
