@@ -115,7 +115,8 @@ class DialectLiveTest {
         Map<String, Set<String>> ever = new HashMap<>();
         dialect.get("ever").forEach(each -> ever.computeIfAbsent(each.get(0).asText(), _ -> new TreeSet<>()).add(each.get(1).asText()));
         Set<String> said = new TreeSet<>();
-        ever.forEach((namespace, keys) -> DirectoryAnswers.answersByName(log.where(), namespace, keys).forEach(each -> said.add(namespace + " " + each)));
+        ever.forEach((namespace, keys) -> DirectoryAnswers.answersByName(log.where(), namespace, keys)
+                .forEach(each -> said.add(namespace + " " + each)));
         return said;
     }
 

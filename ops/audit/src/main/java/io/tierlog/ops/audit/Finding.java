@@ -23,8 +23,8 @@ public record Finding(String check, String topic, int partition, long offset, lo
     public static final String NUMBERING = "NUMBERING";
 
     /**
-     * Whether this names the wrong record itself. Bytes, code and number belong to one record; an invariant may break at a correct record that follows a
-     * wrong one.
+     * Whether this names the wrong record itself. Bytes, code and number belong to one record; an invariant may break at a correct record that
+     * follows a wrong one.
      */
     boolean isRoot() {
         return check.equals(BYTES) || check.equals(CODE) || check.equals(NUMBERING);

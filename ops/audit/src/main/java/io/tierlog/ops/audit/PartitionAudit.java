@@ -82,7 +82,12 @@ final class PartitionAudit {
             Optional<RecordSigning> signing) {
         /** All of a partition. */
         Job(LogSource source, Topics topics, Codec codec, int partition, boolean fold) {
-            this(source, topics, codec, partition, fold, Optional.empty(), Long.MAX_VALUE, Optional.empty());
+            this(source, topics, codec, partition, fold, Optional.empty(), Long.MAX_VALUE);
+        }
+
+        /** Without codes. */
+        Job(LogSource source, Topics topics, Codec codec, int partition, boolean fold, Optional<PartitionStart> start, long until) {
+            this(source, topics, codec, partition, fold, start, until, Optional.empty());
         }
     }
 

@@ -81,7 +81,7 @@ public final class SnapshotFold {
     public static Result write(Job job, Optional<PartitionStart> start, long until, Target target) throws IOException {
         List<Finding> findings = new ArrayList<>();
         PlacementCheck placements = new PlacementCheck(job.partition());
-        PartitionAudit.Job fold = new PartitionAudit.Job(job.source(), job.topics(), job.codec(), job.partition(), true, start, until, Optional.empty());
+        PartitionAudit.Job fold = new PartitionAudit.Job(job.source(), job.topics(), job.codec(), job.partition(), true, start, until);
         PartitionAudit audit = new PartitionAudit(fold, new PartitionAudit.Listener() {
             @Override
             public void found(Finding finding) {

@@ -39,7 +39,7 @@ public final class SnapshotSeam {
             return;
         }
         PartitionAudit audit = new PartitionAudit(
-                new PartitionAudit.Job(source, topics, codec, at.partition(), true, Optional.of(start), at.lastDecision(), Optional.empty()), new Silent());
+                new PartitionAudit.Job(source, topics, codec, at.partition(), true, Optional.of(start), at.lastDecision()), new Silent());
         SnapshotFold.goOn(start, audit, new PlacementCheck(at.partition()));
         LogEntry.Data decision = at(topics.decisions(), at.partition(), at.lastDecision());
         if (!(codec.reader(Fact.class).read(decision.value()) instanceof Reading.Decoded<Fact>(Fact fact))

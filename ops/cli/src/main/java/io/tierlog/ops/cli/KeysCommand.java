@@ -141,9 +141,11 @@ final class KeysCommand implements Callable<Integer> {
         @Override
         public Integer call() {
             List<String> lines = lines(choice.file);
-            String signs = lines.stream().filter(line -> line.strip().split("\\s+", 2)[0].equals(choice.id)).findFirst().orElseThrow(() -> new CliError(
-                    "there is no key " + choice.id + " in " + choice.file, "it has: " + String.join(", ", read(choice.file).ids()),
-                    CliError.BAD_INPUT));
+            String signs = lines.stream()
+                    .filter(line -> line.strip().split("\\s+", 2)[0].equals(choice.id))
+                    .findFirst()
+                    .orElseThrow(() -> new CliError("there is no key " + choice.id + " in " + choice.file,
+                            "it has: " + String.join(", ", read(choice.file).ids()), CliError.BAD_INPUT));
             lines.remove(signs);
             lines.addFirst(signs);
             write(choice.file, lines, true);

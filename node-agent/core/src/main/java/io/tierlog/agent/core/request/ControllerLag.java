@@ -9,8 +9,8 @@ import java.util.SequencedMap;
 /**
  * How far the controller is behind, as this agent sees it: the age of the oldest submission that no command has answered yet.
  *
- * <p>The controller answers submissions in the order of the log, so an answer to one means that it has decided all before. One that it refuses gets no
- * command, and counts until a later one is answered, or its time is over. For the core's one thread.
+ * <p>The controller answers submissions in the order of the log, so an answer to one means that it has decided all before. One that it refuses gets
+ * no command, and counts until a later one is answered, or its time is over. For the core's one thread.
  */
 final class ControllerLag {
     /** A submission without an answer counts for so many times the longest wait; then another request tries whether the controller answers again. */
