@@ -61,6 +61,7 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(LogOwner.class);
     private static final Duration POLL = Duration.ofMillis(100);
     private static final long AGAIN_MS = 200;
+    private static final int FETCH_WAIT_MS = 10;
     private static final int FIRST_STEP = 64;
     private static final int MOST_AT_FIRST = FIRST_STEP * FIRST_STEP * FIRST_STEP;
 
@@ -412,12 +413,14 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
         }
     }
 
+    /** A fetch at the end of a log waits at the broker, and a seek waits for that fetch: so it is short. */
     private KafkaConsumer<byte[], byte[]> consumer(String isolation) {
         return new KafkaConsumer<>(
                 access.client(Map.of(
                         "isolation.level", isolation,
                         "enable.auto.commit", "false",
                         "auto.offset.reset", "earliest",
+                        "fetch.max.wait.ms", FETCH_WAIT_MS,
                         "default.api.timeout.ms", Math.toIntExact(access.timeout().toMillis()))),
                 new ByteArrayDeserializer(),
                 new ByteArrayDeserializer());
