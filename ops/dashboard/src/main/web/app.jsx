@@ -4,6 +4,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { age, span } from "./format.js";
 import { follow } from "./live.js";
 import { Blocks } from "./blocks.jsx";
+import { Operate } from "./operate.jsx";
 import { Log, Node, Nodes, Overview, Requests } from "./pages.jsx";
 import { LINKS, route, TITLES } from "./route.js";
 
@@ -49,6 +50,7 @@ function App() {
   const [minutes, setMinutes] = useState(15);
   const [filter, setFilter] = useState({});
   const [token, setToken] = useState(stored("token", ""));
+  const [operator, setOperator] = useState(""); // in memory alone: a token that can change things is stored nowhere
   const [page, setPage] = useState(null);
   const [link, setLink] = useState({ state: "connecting" });
   const [now, setNow] = useState(Date.now());
@@ -120,6 +122,7 @@ function App() {
           : at.page === "node" ? <Node page={shown} theme={theme} stamp={stamp} minutes={minutes} />
           : at.page === "requests" ? <Requests page={shown} stamp={stamp} filter={filter} setFilter={setFilter} />
           : at.page === "blocks" ? <Blocks page={shown} stamp={stamp} token={token} />
+          : at.page === "operate" ? <Operate page={shown} stamp={stamp} token={operator} setToken={setOperator} />
           : <Log page={shown} stamp={stamp} />}
       </main>
     </>

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { useWidth } from "./charts.jsx";
 import { bytes, clock, count, millis, percent } from "./format.js";
+import { refusal } from "./operate.jsx";
 import { Panel, Table } from "./pages.jsx";
 
 const short = (key) => (key.length > 16 ? `${key.slice(0, 16)}…` : key);
@@ -18,8 +19,7 @@ export function Blocks({ page, stamp, token }) {
       const headers = { "Content-Type": "application/json", ...(token ? { Authorization: `Bearer ${token}` } : {}) };
       const got = await fetch("/api/explore", { method: "POST", headers, body: JSON.stringify({ what: text, namespace: space }) });
       const json = await got.json();
-      const why = [json.detail, ...(json.errors || []).map((e) => `${e.field} ${e.detail}`), json.action].filter(Boolean).join(": ");
-      setAnswer(got.ok ? { state: "found", json } : { state: "refused", why });
+      setAnswer(got.ok ? { state: "found", json } : { state: "refused", why: refusal(json) });
     } catch {
       setAnswer({ state: "refused", why: "the server does not answer" });
     }

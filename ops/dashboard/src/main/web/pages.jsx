@@ -187,7 +187,7 @@ export function Node({ page, theme, stamp, minutes }) {
             rows={page.removals.slice(0, 15).map((r) => [clock(r.atMs), r.tier.toLowerCase(), r.namespace, words(r.reason), count(r.blocks), count(r.lastCopies)])} />
         </Panel>
         {page.policy && (
-          <Panel title={`Policy in force, version ${page.policy.version}`} note={`since ${clock(page.policy.adoptedMs)}`} wide><p class="code">{page.policy.text}</p></Panel>
+          <Panel title={`Policy in force, version ${page.policy.version}`} note={`since ${clock(page.policy.adoptedMs)}`} wide><pre class="code" tabindex="0" aria-label="Policy document">{page.policy.text}</pre></Panel>
         )}
       </div>
     </>

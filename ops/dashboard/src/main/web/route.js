@@ -1,5 +1,7 @@
 // Which page the address names.
-export const LINKS = [["overview", "Overview"], ["nodes", "Nodes"], ["requests", "Requests"], ["blocks", "Blocks"], ["log", "Log"]];
+export const LINKS = [
+  ["overview", "Overview"], ["nodes", "Nodes"], ["requests", "Requests"], ["blocks", "Blocks"], ["operate", "Operate"], ["log", "Log"],
+];
 export const TITLES = { node: "Node", ...Object.fromEntries(LINKS) };
 
 /** The page of the hash of an address; the overview when it names none. */

@@ -18,10 +18,12 @@ public final class HttpRequest {
     private final Map<String, String> path;
     private final Map<String, String> query;
     private final Optional<String> key;
+    private final Optional<String> authorization;
     private final JsonBody body;
 
     /** The parts of a request that are used as received. */
-    public record Raw(Caller caller, Map<String, String> path, @Nullable String query, @Nullable String key) {}
+    public record Raw(Caller caller, Map<String, String> path, @Nullable String query, @Nullable String key,
+            @Nullable String authorization) {}
 
     /**
      * Reads the query.
@@ -33,6 +35,7 @@ public final class HttpRequest {
         path = raw.path();
         query = query(raw.query(), route);
         key = Optional.ofNullable(raw.key());
+        authorization = Optional.ofNullable(raw.authorization());
         this.body = body;
     }
 
@@ -113,6 +116,11 @@ public final class HttpRequest {
     /** The header Idempotency-Key. */
     public Optional<String> key() {
         return key;
+    }
+
+    /** The header Authorization, for a call that is passed on in the caller's name. Never to be logged. */
+    public Optional<String> authorization() {
+        return authorization;
     }
 
     /** The body; without fields when the request has none. */

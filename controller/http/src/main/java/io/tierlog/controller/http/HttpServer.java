@@ -101,7 +101,7 @@ public final class HttpServer implements AutoCloseable {
             admitSite(request);
             Route route = Route.get(page.path(), page.query(), any -> HttpResponse.of(200, json.createObjectNode()));
             Caller caller = page.open() ? Caller.NONE : tokens.admit(request.getHeaders().get("Authorization"), Caller.Role.READER);
-            HttpRequest.Raw raw = new HttpRequest.Raw(caller, Map.of(), request.getHttpURI().getQuery(), null);
+            HttpRequest.Raw raw = new HttpRequest.Raw(caller, Map.of(), request.getHttpURI().getQuery(), null, null);
             page.answer().to(new HttpRequest(raw, route, JsonBody.of(json, new byte[0])), new PageOut(request, response));
         } catch (Problem problem) {
             send(response, refused(problem, Map.of()), Problem.MEDIA_TYPE);
@@ -178,8 +178,9 @@ public final class HttpServer implements AutoCloseable {
         Caller caller = tokens.admit(request.getHeaders().get("Authorization"), found.route().role());
         JsonBody body = JsonBody.of(json, found.route().takesBody() ? body(request) : new byte[0]);
         String key = request.getHeaders().get("Idempotency-Key");
-        HttpRequest ask = new HttpRequest(new HttpRequest.Raw(caller, found.path(), request.getHttpURI().getQuery(), key), found.route(), body);
-        return found.route().handler().apply(ask);
+        HttpRequest.Raw raw = new HttpRequest.Raw(caller, found.path(), request.getHttpURI().getQuery(), key,
+                request.getHeaders().get("Authorization"));
+        return found.route().handler().apply(new HttpRequest(raw, found.route(), body));
     }
 
     private record Found(Route route, Map<String, String> path) {}

@@ -79,6 +79,11 @@ public final class JsonBody {
         return new JsonBody(object, "", new Findings());
     }
 
+    /** All of it, unread: for a body that is checked where it is passed on to. */
+    public ObjectNode passedOn() {
+        return json.deepCopy();
+    }
+
     /** Whether the field is there, with any value but null. */
     public boolean has(String name) {
         return json.hasNonNull(name);

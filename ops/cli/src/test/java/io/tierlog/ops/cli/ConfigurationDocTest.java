@@ -39,8 +39,7 @@ class ConfigurationDocTest {
             3. the settings file, `~/.tierlog.properties` or the one that `--config` names: `agent.prefetch-wait-ms=100` or `prefetch-wait-ms=100`,
             4. the default.
 
-            A program prints its effective configuration at start with `--verbose`. An agent also records it on the log, in its registration:
-            every option by its name with dots, and every limit that is not an option as `limit.NAME`.
+            With `--verbose` a program prints its effective configuration at start. An agent records it on the log, with limits as `limit.NAME`.
             """;
 
     @Test

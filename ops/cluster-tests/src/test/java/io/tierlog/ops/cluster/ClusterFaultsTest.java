@@ -72,7 +72,8 @@ class ClusterFaultsTest {
     @Order(1)
     void inANormalRunNoPartIsRefusedAnything(@TempDir Path state) throws Exception {
         DashboardConfig page = new DashboardConfig(cluster.as("dashboard"), Topics.DEFAULT, Optional.of(RegistryConfig.of(cluster.registryUrl())),
-                "tierlog-dashboard", state.resolve("dashboard"), new Endpoint("127.0.0.1", 0), Optional.empty(), false, FoldLimits.DEFAULTS);
+                "tierlog-dashboard", state.resolve("dashboard"), new Endpoint("127.0.0.1", 0), Optional.empty(), false,
+                Optional.empty(), FoldLimits.DEFAULTS);
         try (DashboardApp dashboard = DashboardApp.start(page)) {
             rounds.round("none", List.of());
             CommandRun shown = CommandRun.succeeds(cluster, cluster.access().certificate("operator"), "policy", "show");

@@ -11,6 +11,7 @@ import io.tierlog.events.registry.RegistryClient;
 import io.tierlog.events.registry.SchemaIds;
 import io.tierlog.ops.audit.ClusterLog;
 import io.tierlog.ops.dashboard.streams.DashboardStreams;
+import io.tierlog.ops.dashboard.web.ControllerCalls;
 import io.tierlog.ops.dashboard.web.Explorer;
 import io.tierlog.ops.dashboard.web.LogPosition;
 import io.tierlog.ops.dashboard.web.PageServer;
@@ -22,7 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A running live page. It asks nothing of agents and controllers: it reads the log. Safe for use by several threads. */
+/** A running live page. It reads the log, and calls a controller only when an operator acts. Safe for use by several threads. */
 public final class DashboardApp implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DashboardApp.class);
     private static final long ROCKSDB_BYTES = 64L << 20;
@@ -44,9 +45,10 @@ public final class DashboardApp implements AutoCloseable {
             streams = own(new DashboardStreams(
                     new DashboardStreams.Settings(config.kafka(), config.topics(), config.applicationId(), config.stateDir(), ROCKSDB_BYTES),
                     new Codec(ids), config.limits()));
-            Pages pages = new Pages(streams.tasks(), () -> new LogPosition(streams.state(), streams.lag()), System::currentTimeMillis);
+            Pages pages = new Pages(streams.tasks(), () -> new LogPosition(streams.state(), streams.lag()), System::currentTimeMillis,
+                    config.operatorApi().isPresent());
             Explorer explorer = own(new Explorer(most -> new ClusterLog(config.kafka(), most), config.topics(), new Codec(ids)));
-            server = own(new PageServer(config.listen(), tokens, pages, explorer));
+            server = own(new PageServer(config.listen(), tokens, pages, explorer, own(new ControllerCalls(config.operatorApi()))));
             // After the address is taken: a second page on the same address joins no group.
             streams.start();
         } catch (RuntimeException | Error e) {

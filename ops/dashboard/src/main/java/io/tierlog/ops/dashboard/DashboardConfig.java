@@ -7,6 +7,7 @@ import io.tierlog.events.Topics;
 import io.tierlog.events.registry.RegistryConfig;
 import io.tierlog.ops.dashboard.fold.FoldLimits;
 import io.tierlog.ops.dashboard.web.PageServer;
+import java.net.URI;
 import java.nio.file.Path;
 import java.util.Optional;
 
@@ -21,11 +22,12 @@ import java.util.Optional;
  * @param listen its address
  * @param tokens file with the accepted tokens; empty accepts every caller that reaches the address
  * @param insecure whether an address that others can reach may be served without tokens
+ * @param operatorApi the operator API of a controller, which is called when a person acts; empty for a page that only reads
  * @param limits bounds of the rows of each partition
  */
 public record DashboardConfig(
         KafkaAccess kafka, Topics topics, Optional<RegistryConfig> registry, String applicationId, Path stateDir, Endpoint listen,
-        Optional<Path> tokens, boolean insecure, FoldLimits limits) {
+        Optional<Path> tokens, boolean insecure, Optional<URI> operatorApi, FoldLimits limits) {
     /** Refuses an address that is open to all from everywhere, unless that is configured. */
     public DashboardConfig {
         if (tokens.isEmpty() && !insecure && !listen.toSocketAddress().getAddress().isLoopbackAddress()) {
@@ -38,6 +40,11 @@ public record DashboardConfig(
     /** On loopback, without tokens, with the bundled schemas. */
     public static DashboardConfig of(KafkaAccess kafka, Topics topics, Path stateDir, int port) {
         return new DashboardConfig(kafka, topics, Optional.empty(), topics.prefix() + "-dashboard", stateDir, new Endpoint("127.0.0.1", port),
-                Optional.empty(), false, FoldLimits.DEFAULTS);
+                Optional.empty(), false, Optional.empty(), FoldLimits.DEFAULTS);
+    }
+
+    /** The same with an operator API to call. */
+    public DashboardConfig withOperatorApi(URI api) {
+        return new DashboardConfig(kafka, topics, registry, applicationId, stateDir, listen, tokens, insecure, Optional.of(api), limits);
     }
 }

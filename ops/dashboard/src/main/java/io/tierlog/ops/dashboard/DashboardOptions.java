@@ -9,6 +9,7 @@ import io.tierlog.events.config.OptionValues;
 import io.tierlog.events.config.Options;
 import io.tierlog.events.registry.RegistryLimits;
 import io.tierlog.ops.dashboard.fold.FoldLimits;
+import java.net.URI;
 import java.util.regex.Pattern;
 import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.config.ConfigDef.Importance;
@@ -17,6 +18,9 @@ import org.apache.kafka.common.config.ConfigDef.Importance;
 public final class DashboardOptions {
     /** HOST:PORT. */
     public static final String LISTEN = "dashboard.listen";
+
+    /** Where a controller serves the operator API. */
+    public static final String OPERATOR_API = "operator.api";
 
     private static final Bounds ENDPOINT = Bounds.form("HOST:PORT", Endpoint::parse);
     private static final Bounds NAME =
@@ -35,7 +39,8 @@ public final class DashboardOptions {
                         "Name of its group and changelog; another name reads the log from the beginning (default: PREFIX-dashboard).")
                 .text(ControllerOptions.API_TOKENS, Bounds.FILE, "FILE", "File of the tokens that are accepted: lines of reader|operator NAME"
                         + " sha256:HEX (default: no tokens are required).")
-                .off(ControllerOptions.API_INSECURE, "Serve other machines without tokens.");
+                .off(ControllerOptions.API_INSECURE, "Serve other machines without tokens.")
+                .text(OPERATOR_API, Bounds.URL, "URL", "Operator API of a controller, called when an operator acts (default: the page only reads).");
         return LogOptions.declare(options);
     }
 
@@ -44,6 +49,6 @@ public final class DashboardOptions {
         return new DashboardConfig(LogOptions.kafka(values), LogOptions.topics(values), LogOptions.registry(values, RegistryLimits.DEFAULTS),
                 values.optional(ControllerOptions.APPLICATION_ID).orElseGet(() -> LogOptions.topics(values).prefix() + "-dashboard"),
                 values.requirePath(ControllerOptions.STATE_DIR), Endpoint.parse(values.text(LISTEN)), values.findPath(ControllerOptions.API_TOKENS),
-                values.flag(ControllerOptions.API_INSECURE), FoldLimits.DEFAULTS);
+                values.flag(ControllerOptions.API_INSECURE), values.optional(OPERATOR_API).map(URI::create), FoldLimits.DEFAULTS);
     }
 }

@@ -9,19 +9,24 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.StreamSupport;
+import java.util.zip.GZIPInputStream;
 
 /**
  * A headless Chromium, by the W3C WebDriver protocol of chromedriver. Seven calls of plain JSON: Selenium would bring some twenty jars, and would
@@ -31,6 +36,7 @@ final class ChromeDriver implements AutoCloseable {
     private static final Path BROWSER = Path.of("/usr/bin/chromium");
     private static final Path DRIVER = Path.of("/usr/bin/chromedriver");
     private static final Duration PATIENCE = Duration.ofSeconds(120);
+    private static final long WAIT_NS = 60_000_000_000L;
     private static final Pattern PORT = Pattern.compile("started successfully on port (\\d+)");
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
@@ -101,6 +107,50 @@ final class ChromeDriver implements AutoCloseable {
         ObjectNode body = NODES.objectNode().put("script", script);
         List.of(arguments).forEach(body.putArray("args")::add);
         return call("POST", session + "/execute/sync", body);
+    }
+
+    /** What an element shows; empty text when there is none. */
+    String text(String selector) throws IOException, InterruptedException {
+        return run("return document.querySelector(arguments[0])?.innerText ?? ''", selector).asText();
+    }
+
+    /** Waits until a script returns true. */
+    void await(String what, String script, String... arguments) throws IOException, InterruptedException {
+        long deadline = System.nanoTime() + WAIT_NS;
+        while (!run(script, arguments).asBoolean()) {
+            if (System.nanoTime() > deadline) {
+                throw new AssertionError("not within the time: " + what + "; the page shows: " + text("body"));
+            }
+            LockSupport.parkNanos(100_000_000);
+        }
+    }
+
+    /** Opens one of the pages, and waits until it shows something of the log. */
+    void openPage(String url) throws IOException, InterruptedException {
+        open("about:blank"); // another hash alone loads nothing
+        open(url);
+        await(url + " is shown", "return document.querySelector('.link')?.innerText === 'live' && !document.querySelector('main > .empty')");
+    }
+
+    /** Fails when axe-core finds something serious or critical on the page in one of the themes. */
+    void requireAccessible(String what) throws IOException, InterruptedException {
+        for (String theme : List.of("light", "dark")) {
+            run("if (document.documentElement.dataset.theme !== arguments[0]) document.querySelector('.tools button').click()", theme);
+            await(theme, "return document.documentElement.dataset.theme === arguments[0]", theme);
+            JsonNode serious = run(axe() + """
+                    ;return axe.run(document, { resultTypes: ["violations"] }).then((found) => found.violations
+                        .filter((v) => v.impact === "serious" || v.impact === "critical")
+                        .map((v) => v.id + ": " + v.nodes.map((n) => n.html + " " + n.failureSummary).join("; ")))""");
+            if (!serious.isEmpty()) {
+                throw new AssertionError(what + " in " + theme + ": " + serious.toPrettyString());
+            }
+        }
+    }
+
+    private static String axe() throws IOException {
+        try (InputStream in = Objects.requireNonNull(ChromeDriver.class.getResourceAsStream("/axe.min.js.gz"))) {
+            return new String(new GZIPInputStream(in).readAllBytes(), StandardCharsets.UTF_8);
+        }
     }
 
     /** The size of the window. */

@@ -159,7 +159,7 @@ class DashboardAppTest {
         }
         DashboardConfig good = DashboardConfig.of(log.access(), LogScene.TOPICS, directory.resolve("open"), 0);
         assertThrows(IllegalArgumentException.class, () -> new DashboardConfig(good.kafka(), good.topics(), good.registry(), good.applicationId(),
-                good.stateDir(), new Endpoint("0.0.0.0", 0), Optional.empty(), false, FoldLimits.DEFAULTS));
+                good.stateDir(), new Endpoint("0.0.0.0", 0), Optional.empty(), false, Optional.empty(), FoldLimits.DEFAULTS));
     }
 
     private int status(DashboardApp app, String path, Optional<String> origin) throws IOException, InterruptedException {

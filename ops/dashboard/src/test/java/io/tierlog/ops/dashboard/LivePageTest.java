@@ -4,7 +4,6 @@ package io.tierlog.ops.dashboard;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import io.tierlog.controller.core.policy.Policies;
 import io.tierlog.ops.audit.stats.LogSummary;
 import io.tierlog.schemas.Block;
@@ -15,17 +14,12 @@ import io.tierlog.schemas.decision.AgentAccepted;
 import io.tierlog.schemas.directory.Placement;
 import io.tierlog.schemas.event.RequestSubmitted;
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
-import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import java.util.zip.GZIPInputStream;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -35,7 +29,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The live page in a real browser, over a log on an embedded broker. */
 class LivePageTest {
-    private static final long PATIENCE_NS = 60_000_000_000L;
     private static final String EVIL = "<script>alert(1)</script>";
     private static final List<ProducerRecord<byte[], byte[]>> EPISODE = LogScene.episode(5);
 
@@ -78,26 +71,9 @@ class LivePageTest {
         }
     }
 
-    private static String text(String selector) throws IOException, InterruptedException {
-        return browser.run("return document.querySelector(arguments[0])?.innerText ?? ''", selector).asText();
-    }
-
-    /** Waits until a script returns true. */
-    private static void await(String what, String script, String... arguments) throws IOException, InterruptedException {
-        long deadline = System.nanoTime() + PATIENCE_NS;
-        while (!browser.run(script, arguments).asBoolean()) {
-            if (System.nanoTime() > deadline) {
-                throw new AssertionError("not within the time: " + what + "; the page shows: " + text("body"));
-            }
-            LockSupport.parkNanos(100_000_000);
-        }
-    }
-
     /** Opens one of the pages, and waits until it shows something of the log. */
     private static void open(String hash) throws IOException, InterruptedException {
-        browser.open("about:blank"); // another hash alone loads nothing
-        browser.open(page.url() + "#/" + hash);
-        await(hash + " is shown", "return document.querySelector('.link')?.innerText === 'live' && !document.querySelector('main > .empty')");
+        browser.openPage(page.url() + "#/" + hash);
     }
 
     private static String figure(String name) throws IOException, InterruptedException {
@@ -106,7 +82,7 @@ class LivePageTest {
     }
 
     private static void awaitFigure(String name, String part) throws IOException, InterruptedException {
-        await(name + " has " + part, "return [...document.querySelectorAll('.figure')].some((f) => f.firstChild.innerText === arguments[0]"
+        browser.await(name + " has " + part, "return [...document.querySelectorAll('.figure')].some((f) => f.firstChild.innerText === arguments[0]"
                 + " && f.innerText.includes(arguments[1]))", name, part);
     }
 
@@ -136,7 +112,7 @@ class LivePageTest {
         awaitNumbersOf(second);
         assertTrue(!figure("Requests").equals(before));
         assertTrue(browser.run("return window.sameDocument === true").asBoolean(), "the page was loaded again");
-        await("a line is drawn", "return document.querySelectorAll('.uplot canvas').length >= 3");
+        browser.await("a line is drawn", "return document.querySelectorAll('.uplot canvas').length >= 3");
         assertEquals(List.of(), browser.console());
     }
 
@@ -147,12 +123,12 @@ class LivePageTest {
                 LogScene.record(0, accepted(EVIL)),
                 LogScene.record(0, submitted("node/" + EVIL, "r" + EVIL, EVIL, List.of()))));
         open("requests");
-        await("its namespace and its node",
+        browser.await("its namespace and its node",
                 "return [...document.querySelectorAll('td')].filter((cell) => cell.textContent === arguments[0]).length === 2", EVIL);
         open("nodes");
-        await("its name", "return document.body.textContent.includes(arguments[0])", EVIL);
+        browser.await("its name", "return document.body.textContent.includes(arguments[0])", EVIL);
         open("node/" + "%3Cscript%3Ealert(1)%3C%2Fscript%3E");
-        assertEquals("Node " + EVIL, text("h1"));
+        assertEquals("Node " + EVIL, browser.text("h1"));
         assertEquals(1, browser.run("return document.scripts.length").asInt());
         assertEquals(List.of(), browser.console());
     }
@@ -170,7 +146,7 @@ class LivePageTest {
                         8, 1, 0))));
         open("blocks");
         find("a1a1a1a1a1a1a1a1 " + keys.get(1).hex(), "forest");
-        await("the tree", "return document.querySelectorAll('.found .fork').length === 4");
+        browser.await("the tree", "return document.querySelectorAll('.found .fork').length === 4");
         List<String> rows = new ArrayList<>();
         browser.run("return [...document.querySelectorAll('.found tr')].filter((row) => row.querySelector('.fork')).map((row) => row.innerText)")
                 .forEach(row -> rows.add(row.asText()));
@@ -180,11 +156,11 @@ class LivePageTest {
         String events = "return [...document.querySelectorAll('.found td')].filter((cell) => cell.innerText === 'RequestSubmitted').length";
         assertEquals(2, browser.run(events).asInt());
         find("tree-2", "");
-        await("the request", "return document.querySelector('.found')?.innerText.includes('request=tree-2') ?? false");
+        browser.await("the request", "return document.querySelector('.found')?.innerText.includes('request=tree-2') ?? false");
         find("no-such-request", "");
-        await("nothing", "return document.body.innerText.includes('The log has no record of request no-such-request')");
+        browser.await("nothing", "return document.body.innerText.includes('The log has no record of request no-such-request')");
         find("a1a1a1a1a1a1a1a1", "");
-        await("a refusal", "return document.querySelector('.notice.error')?.innerText.includes('namespace must be given') ?? false");
+        browser.await("a refusal", "return document.querySelector('.notice.error')?.innerText.includes('namespace must be given') ?? false");
     }
 
     private static void find(String what, String namespace) throws IOException, InterruptedException {
@@ -217,10 +193,10 @@ class LivePageTest {
         open("overview");
         int port = page.port();
         page.close();
-        await("a notice", "return document.querySelector('.notice')?.innerText.includes('does not answer') ?? false");
-        assertEquals("connection lost", text(".link"));
+        browser.await("a notice", "return document.querySelector('.notice')?.innerText.includes('does not answer') ?? false");
+        assertEquals("connection lost", browser.text(".link"));
         page = log.page(directory.resolve("state"), port);
-        await("live again", "return document.querySelector('.link').innerText === 'live' && !document.querySelector('.notice')");
+        browser.await("live again", "return document.querySelector('.link').innerText === 'live' && !document.querySelector('.notice')");
     }
 
     /** axe-core finds nothing serious or critical on any page, in both themes, and the policy for contents blocks nothing. */
@@ -228,30 +204,15 @@ class LivePageTest {
     void everyPageIsAccessibleAndKeepsThePolicyForContents() throws Exception {
         append(1);
         String node = node();
-        String axe = axe();
-        for (String hash : List.of("overview", "nodes", "node/" + node, "requests", "blocks", "log")) {
+        for (String hash : List.of("overview", "nodes", "node/" + node, "requests", "blocks", "operate", "log")) {
             open(hash);
             assertEquals(List.of(), browser.console(), hash);
-            for (String theme : List.of("light", "dark")) {
-                browser.run("if (document.documentElement.dataset.theme !== arguments[0]) document.querySelector('.tools button').click()", theme);
-                await(theme, "return document.documentElement.dataset.theme === arguments[0]", theme);
-                JsonNode serious = browser.run(axe + """
-                        ;return axe.run(document, { resultTypes: ["violations"] }).then((found) => found.violations
-                            .filter((v) => v.impact === "serious" || v.impact === "critical")
-                            .map((v) => v.id + ": " + v.nodes.map((n) => n.html + " " + n.failureSummary).join("; ")))""");
-                assertTrue(serious.isEmpty(), () -> hash + " in " + theme + ": " + serious.toPrettyString());
-            }
+            browser.requireAccessible(hash);
         }
     }
 
     private static String node() throws IOException, InterruptedException {
         open("nodes");
         return browser.run("return [...document.querySelectorAll('.card a')].map((a) => a.innerText).find((name) => !name.includes('<'))").asText();
-    }
-
-    private static String axe() throws IOException {
-        try (InputStream in = Objects.requireNonNull(LivePageTest.class.getResourceAsStream("/axe.min.js.gz"))) {
-            return new String(new GZIPInputStream(in).readAllBytes(), StandardCharsets.UTF_8);
-        }
     }
 }

@@ -6,15 +6,19 @@ import io.tierlog.controller.http.Caller;
 import io.tierlog.controller.http.Problem;
 import io.tierlog.schemas.BlockName;
 import io.tierlog.schemas.MigrationState;
+import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.InputRefused;
 import io.tierlog.schemas.decision.MarkCleared;
 import io.tierlog.schemas.decision.MigrationDeclined;
+import io.tierlog.schemas.decision.PolicyRefused;
+import io.tierlog.schemas.decision.PolicyVersioned;
 import io.tierlog.schemas.event.MarksClearRequested;
 import io.tierlog.schemas.event.MigrationCancelRequested;
 import io.tierlog.schemas.event.MigrationRequested;
 import io.tierlog.schemas.event.NodeDrainRequested;
+import io.tierlog.schemas.event.PolicyChangeRequested;
 import io.tierlog.schemas.state.MigrationRow;
 import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.SharesRow;
@@ -250,6 +254,38 @@ final class OperatorRequests {
 
     private static long cleared(DecisionWaiter watch) {
         return watch.consequences().stream().mapToLong(fact -> fact instanceof MarkCleared mark ? mark.keys().size() : 0).sum();
+    }
+
+    /**
+     * Changes the policy.
+     *
+     * @return its version; empty when the decision did not come in time
+     * @throws Problem REFUSED when another change came first, or the controller finds the policy invalid
+     */
+    OptionalLong changePolicy(Caller caller, Policy policy, long basedOn, Duration patience) {
+        return bounded(() -> {
+            try (DecisionWaiter watch = view.watch(StateSnapshot.POLICY)) {
+                watch.input(log.append(caller, StateSnapshot.POLICY, envelope -> new PolicyChangeRequested(envelope, basedOn, policy)));
+                Optional<Long> version = view.await(deadline(patience), state -> versioned(state, watch));
+                return version.isPresent() ? OptionalLong.of(version.get()) : OptionalLong.empty();
+            }
+        });
+    }
+
+    private static @Nullable Long versioned(StateSnapshot state, DecisionWaiter watch) {
+        for (Fact fact : watch.consequences()) {
+            if (fact instanceof PolicyRefused refused) {
+                throw new Problem(Problem.Kind.REFUSED, refused.reason() + ": " + String.join("; ", refused.findings()),
+                        refused.reason() == RefusalReason.STALE_POLICY ? "another change came first: look at the difference again, and apply again"
+                                : "correct the findings, and apply again",
+                        refused.findings().stream().map(finding -> new Problem.Finding("", finding)).toList());
+            }
+            if (fact instanceof PolicyVersioned versioned && state.policyVersion() >= versioned.version()) {
+                return versioned.version();
+            }
+        }
+        requireTaken(watch);
+        return null;
     }
 
     private static void requireTaken(DecisionWaiter watch) {

@@ -48,7 +48,8 @@ final class OperatorRoutes {
                 Route.operate("DELETE", "/v1/migrations/{id}", this::cancel),
                 Route.operate("DELETE", "/v1/marks", this::clearMarks),
                 Route.operate("POST", "/v1/nodes/{id}/drain", ask -> drain(ask, true)),
-                Route.operate("DELETE", "/v1/nodes/{id}/drain", ask -> drain(ask, false)));
+                Route.operate("DELETE", "/v1/nodes/{id}/drain", ask -> drain(ask, false)),
+                Route.operate("POST", "/v1/policy", new PolicyChanges(view, requests, limits)::change));
         return Stream.concat(own, new Listings(view, limits).all().stream()).toList();
     }
 

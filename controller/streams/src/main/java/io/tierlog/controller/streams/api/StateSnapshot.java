@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 final class StateSnapshot {
     static final String NODE = "node/";
     static final String MIGRATION = "migration/";
-    private static final String POLICY = "policy";
+    static final String POLICY = "policy";
 
     private final HeapTables tables;
     private final int partitions;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.tierlog.controller.core.table.RowKey;
 import io.tierlog.controller.core.table.Rows;
 import io.tierlog.controller.streams.TestBroker;
 import io.tierlog.controller.streams.TestLog;
@@ -18,11 +19,15 @@ import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.InputRefused;
 import io.tierlog.schemas.decision.MarkCleared;
 import io.tierlog.schemas.decision.MigrationDeclined;
+import io.tierlog.schemas.decision.PolicyRefused;
+import io.tierlog.schemas.decision.PolicyVersioned;
 import io.tierlog.schemas.event.MarksClearRequested;
 import io.tierlog.schemas.event.MigrationCancelRequested;
 import io.tierlog.schemas.event.MigrationRequested;
 import io.tierlog.schemas.event.NodeDrainRequested;
+import io.tierlog.schemas.event.PolicyChangeRequested;
 import io.tierlog.schemas.state.MigrationRow;
+import io.tierlog.schemas.state.PolicyRow;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -362,6 +367,48 @@ class OperatorApiTest {
         TestLog.await("the end of b", () -> client.get("/v1/groups").body().path("groups").get(0).path("nodes").size() == 1);
     }
 
+    /** The rows have version 3, with a batch of 256 blocks and a back-up. */
+    @Test
+    void aPolicyIsComparedFirstAndThenApplied() {
+        String document = "back_up: false\\ntiers: {disk: {capacity: 1GiB}}\\n";
+        Reply dry = client.ask("POST", "/v1/policy", "{\"dry_run\":true,\"document\":\"" + document + "\"}");
+        assertEquals(200, dry.status(), dry.body().toString());
+        assertTrue(dry.body().path("version").isNull());
+        assertTrue(dry.body().path("changes").findValuesAsText("path").contains("back_up"), dry.body().toString());
+        assertEquals(0, controller.waiting(PolicyChangeRequested.class), "a dry run appends nothing");
+
+        CompletableFuture<Reply> asked = client.later("POST", "/v1/policy", "{\"based_on\":3,\"document\":\"" + document + "\"}");
+        ScriptedController.Asked<PolicyChangeRequested> event = controller.next(PolicyChangeRequested.class);
+        assertEquals(List.of("policy", 3L, false),
+                List.of(event.event().envelope().aggregate(), event.event().basedOnVersion(), event.event().policy().backUp()));
+        controller.commit(() -> {
+            controller.row(Rows.POLICY, new RowKey.Aggregate("policy"), new PolicyRow(4, event.event().policy()));
+            controller.fact(new PolicyVersioned(controller.envelope("policy", event.cause()), 4, event.event().policy()));
+        });
+        Reply applied = asked.join();
+        assertEquals(200, applied.status(), applied.body().toString());
+        assertEquals(4, applied.body().path("version").asLong());
+    }
+
+    @Test
+    void aPolicyThatIsInvalidIsNotSentAndAStaleOneIsRefused() {
+        Reply invalid = client.ask("POST", "/v1/policy", "{\"document\":\"back_up: 3\\nlease: soon\\n\"}");
+        assertEquals(400, invalid.status());
+        assertEquals(List.of("back_up", "lease"), invalid.body().path("errors").findValuesAsText("field"));
+        assertEquals(400, client.ask("POST", "/v1/policy", "{\"document\":\"lease: [1\"}").status());
+        assertEquals(400, client.ask("POST", "/v1/policy", "{\"dry_run\":true}").status());
+        assertEquals(0, controller.waiting(PolicyChangeRequested.class));
+
+        CompletableFuture<Reply> asked = client.later("POST", "/v1/policy", "{\"based_on\":2,\"document\":\"back_up: false\"}");
+        String cause = controller.next(PolicyChangeRequested.class).cause();
+        controller.commit(() -> controller.fact(
+                new PolicyRefused(controller.envelope("policy", cause), RefusalReason.STALE_POLICY, List.of("version 3 is in force"))));
+        Reply stale = asked.join();
+        assertEquals(422, stale.status());
+        assertTrue(stale.body().path("detail").asText().startsWith("STALE_POLICY: version 3"), stale.body().toString());
+        assertEquals(202, client.ask("POST", "/v1/policy", "{\"deadline_ms\":0,\"document\":\"back_up: false\"}").status());
+    }
+
     @Test
     void everyFieldThatIsServedIsDescribedAndTheOtherWayRound() {
         Reply document = client.send("GET", "/v1/openapi.json", "");
@@ -387,6 +434,14 @@ class OperatorApiTest {
         client.ask("DELETE", "/v1/migrations/m1", "{\"deadline_ms\":0}");
         client.ask("POST", "/v1/nodes/a/drain", "{\"deadline_ms\":0}");
         client.ask("POST", "/v1/migrations", "{}");
+        CompletableFuture<Reply> policy = client.later("POST", "/v1/policy", "{\"document\":\"back_up: false\\ntiers: {disk: {capacity: 1GiB}}\"}");
+        ScriptedController.Asked<PolicyChangeRequested> change = controller.next(PolicyChangeRequested.class);
+        controller.commit(() -> {
+            controller.row(Rows.POLICY, new RowKey.Aggregate("policy"), new PolicyRow(4, change.event().policy()));
+            controller.fact(new PolicyVersioned(controller.envelope("policy", change.cause()), 4, change.event().policy()));
+        });
+        Reply changed = policy.join();
+        client.check.answer("POST", "/v1/policy", changed.status(), changed.mediaType(), changed.body());
 
         List<String> never = new ArrayList<>();
         client.check.document().path("components").path("schemas").fieldNames().forEachRemaining(schema -> {

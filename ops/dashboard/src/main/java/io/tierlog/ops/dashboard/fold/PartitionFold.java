@@ -5,15 +5,19 @@ import io.tierlog.ops.audit.stats.HitCounts;
 import io.tierlog.ops.audit.stats.LogSummary.Part;
 import io.tierlog.ops.audit.stats.OperationCounts;
 import io.tierlog.ops.audit.stats.RequestJoin;
+import io.tierlog.ops.dashboard.model.DrainRow;
 import io.tierlog.ops.dashboard.model.History;
+import io.tierlog.ops.dashboard.model.MigrationRow;
 import io.tierlog.ops.dashboard.model.Names;
 import io.tierlog.ops.dashboard.model.NodeRow;
 import io.tierlog.ops.dashboard.model.OperationRow;
+import io.tierlog.ops.dashboard.model.PolicyAnswer;
 import io.tierlog.ops.dashboard.model.PolicyRow;
 import io.tierlog.ops.dashboard.model.PrefixRow;
 import io.tierlog.ops.dashboard.model.Removal;
 import io.tierlog.ops.dashboard.model.RequestRow;
 import io.tierlog.ops.dashboard.model.Window;
+import io.tierlog.ops.policy.PolicyDocument;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.Command;
@@ -61,6 +65,7 @@ public final class PartitionFold implements RequestJoin.Findings {
     private final NavigableMap<Long, Window> windows = new TreeMap<>();
     private final NodeFold nodes;
     private final OperationFold operations;
+    private final OperatorFold operator;
     private final Recent<RequestRow> requests;
     private final Recent<PrefixRow> prefixes;
     private Window total = new Window(0);
@@ -82,6 +87,7 @@ public final class PartitionFold implements RequestJoin.Findings {
         this.limits = limits;
         nodes = new NodeFold(limits, rows);
         operations = new OperationFold(limits, rows);
+        operator = new OperatorFold(limits, rows);
         requests = new Recent<>(REQUEST, limits.requests(), rows, row -> id(row.node(), row.request(), row.attempt()));
         prefixes = new Recent<>(PREFIX, limits.requests(), rows, PrefixRow::id);
     }
@@ -100,6 +106,7 @@ public final class PartitionFold implements RequestJoin.Findings {
         decoded(kinds, FETCH, RequestJoin.SavedFetch.class).forEach(fold.join::restore);
         fold.nodes.restore(kinds);
         fold.operations.restore(kinds);
+        fold.operator.restore(kinds);
         return fold;
     }
 
@@ -147,6 +154,7 @@ public final class PartitionFold implements RequestJoin.Findings {
             count(atMs, Names.LOST_NODES, 1);
         }
         operations.fact(fact, atMs, (name, more) -> count(atMs, name, more));
+        operator.fact(fact, atMs, (name, more) -> count(atMs, name, more));
         // Facts of other types are followed by one of the above.
         switch (fact) {
             case InputRefused _ -> count(atMs, Names.REFUSED, 1);
@@ -185,7 +193,7 @@ public final class PartitionFold implements RequestJoin.Findings {
         PolicyRow was = policy;
         if (was == null || f.version() > was.version()) {
             policy = new PolicyRow(f.version(), atMs, f.policy().hostHighMark(), f.policy().hostLowMark(), f.policy().diskHighMark(),
-                    f.policy().diskLowMark(), f.policy().prefetchThresholdBlocks(), f.policy().toString().replaceFirst("^Policy\\[(.*)]$", "$1"));
+                    f.policy().diskLowMark(), f.policy().prefetchThresholdBlocks(), PolicyDocument.write(f.policy()));
             rows.changed(POLICY, "", () -> policy);
         }
     }
@@ -338,6 +346,21 @@ public final class PartitionFold implements RequestJoin.Findings {
     /** Prompts by their first block, the latest last. */
     public Iterable<PrefixRow> prefixes() {
         return prefixes.all().values();
+    }
+
+    /** Migrations that operators requested, the latest last. */
+    public Iterable<MigrationRow> migrations() {
+        return operator.migrations();
+    }
+
+    /** Drains, by node. */
+    public Map<String, DrainRow> drains() {
+        return operator.drains();
+    }
+
+    /** Answers to policies, the latest last. */
+    public Iterable<PolicyAnswer> policyAnswers() {
+        return operator.answers();
     }
 
     /** The policy in force. */

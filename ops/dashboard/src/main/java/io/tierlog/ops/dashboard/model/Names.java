@@ -2,6 +2,8 @@
 package io.tierlog.ops.dashboard.model;
 
 import io.tierlog.ops.audit.stats.HitCounts;
+import io.tierlog.schemas.MigrationRefusal;
+import io.tierlog.schemas.MoveTrigger;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationState;
 import io.tierlog.schemas.RemovalReason;
@@ -25,6 +27,7 @@ public final class Names {
     public static final String LAST_COPIES = "last_copies.";
     public static final String MISSED = "missed.";
     public static final String ENDS = "ends.";
+    public static final String REJECTED = "rejected.";
     private static final String HITS = "blocks.";
     private static final String OPERATIONS = "operations.";
 
@@ -43,6 +46,11 @@ public final class Names {
     /** Blocks that left a tier without another known placement. */
     public static String lastCopies(Tier tier, RemovalReason reason) {
         return LAST_COPIES + tier + "." + reason;
+    }
+
+    /** Blocks that were not migrated. */
+    public static String rejected(MoveTrigger trigger, Tier from, Tier to, MigrationRefusal reason) {
+        return REJECTED + trigger + "." + from + "." + to + "." + reason;
     }
 
     /** Operations that started. */

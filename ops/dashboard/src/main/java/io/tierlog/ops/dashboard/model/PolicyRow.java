@@ -11,7 +11,7 @@ package io.tierlog.ops.dashboard.model;
  * @param diskHighMark the same for the disk
  * @param diskLowMark the same for the disk
  * @param prefetchThresholdBlocks a fetch needs more blocks than this
- * @param text all of it, for people
+ * @param text all of it, as a policy document
  */
 public record PolicyRow(
         long version, long adoptedMs, double hostHighMark, double hostLowMark, double diskHighMark, double diskLowMark, int prefetchThresholdBlocks,

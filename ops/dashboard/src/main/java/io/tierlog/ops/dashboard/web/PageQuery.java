@@ -15,7 +15,7 @@ import java.util.Set;
  * @param filter of requests
  */
 record PageQuery(String page, int minutes, String node, RequestFilter filter) {
-    static final List<String> PAGES = List.of("overview", "nodes", "node", "requests", "blocks", "log");
+    static final List<String> PAGES = List.of("overview", "nodes", "node", "requests", "blocks", "operate", "log");
     static final Set<String> PARAMETERS = Set.of("page", "minutes", "node", "namespace", "slow", "computed");
     private static final int DAY = 1_440;
     private static final int HOUR_MS = 3_600_000;

@@ -15,7 +15,8 @@ import java.util.List;
 /**
  * Serves the pages: {@code /} for browsers, {@code /api/PAGE} for each page as JSON,
  * {@code /api/live?page=PAGE} for its changes as they come,
- * {@code /api/explore} for one block or request. Safe
+ * {@code /api/explore} for one block or request,
+ * {@code /api/operator/...} for what a person does. Safe
  * for use by several threads.
  */
 public final class PageServer implements AutoCloseable {
@@ -36,7 +37,7 @@ public final class PageServer implements AutoCloseable {
      *
      * @throws io.tierlog.controller.http.ServerException when the address is taken
      */
-    public PageServer(Endpoint where, Tokens tokens, Pages pages, Explorer explorer) {
+    public PageServer(Endpoint where, Tokens tokens, Pages pages, Explorer explorer, ControllerCalls calls) {
         streams = new LiveStreams(LiveStreams.Limits.DEFAULTS, pages::json);
         List<Route> routes = new ArrayList<>();
         for (String page : PageQuery.PAGES) {
@@ -44,6 +45,7 @@ public final class PageServer implements AutoCloseable {
                     request -> HttpResponse.of(200, pages.json(PageQuery.of(request, page)))));
         }
         routes.add(Route.ask("/api/explore", request -> HttpResponse.of(200, explorer.json(request.body()))));
+        routes.addAll(calls.routes());
         List<Page> files = new ArrayList<>(Assets.all());
         files.add(new Page("/api/live", false, PageQuery.PARAMETERS,
                 (request, out) -> streams.stream(PageQuery.of(request, request.query("page").orElse("overview")), out)));

@@ -30,13 +30,16 @@ public final class Pages {
     private final FoldTasks tasks;
     private final Supplier<LogPosition> log;
     private final LongSupplier nowMs;
+    private final boolean canCall;
 
     /**
      * @param log how the reader of the log is
      * @param nowMs the clock, milliseconds since 1970
+     * @param canCall whether the page may call a controller when a person acts
      */
-    public Pages(FoldTasks tasks, Supplier<LogPosition> log, LongSupplier nowMs) {
+    public Pages(FoldTasks tasks, Supplier<LogPosition> log, LongSupplier nowMs, boolean canCall) {
         this.tasks = tasks;
+        this.canCall = canCall;
         this.log = log;
         this.nowMs = nowMs;
     }
@@ -56,6 +59,7 @@ public final class Pages {
             case "node" -> node(query, position);
             case "requests" -> requests(query);
             case "blocks" -> prefixes();
+            case "operate" -> operate(query, lastMs);
             case "log" -> log(query, position, lastMs);
             default -> throw new IllegalArgumentException("Invalid page " + query.page());
         };
@@ -149,6 +153,15 @@ public final class Pages {
                         .put("savedBytes", row.savedBytes()).put("lastMs", row.lastMs()));
         ArrayNode names = body.putArray("namespaces");
         sums.values().stream().map(PrefixRow::namespace).distinct().sorted().limit(REQUESTS).forEach(names::add);
+        return body;
+    }
+
+    private ObjectNode operate(PageQuery query, long lastMs) {
+        Span span = Span.last(query.minutes(), firstMs(), lastMs);
+        Window sum = new Window(0);
+        tasks.read(fold -> copies(fold, span)).values().forEach(windows -> windows.forEach(sum::add));
+        ObjectNode body = OperatePage.json(tasks.read(OperatePage.Part::of).values(), sum.counters());
+        body.put("minutes", query.minutes()).put("canCall", canCall).putObject("window").put("fromMs", span.fromMs()).put("toMs", span.toMs());
         return body;
     }
 

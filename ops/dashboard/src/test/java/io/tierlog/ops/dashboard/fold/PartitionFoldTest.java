@@ -145,7 +145,7 @@ class PartitionFoldTest {
     void windowsAddUpAndTheOldestLeave() {
         List<Entry> log = log(3);
         PartitionFold all = new PartitionFold(LIMITS);
-        PartitionFold few = new PartitionFold(new FoldLimits(2, 10, 2_000, 10, 10, 2));
+        PartitionFold few = new PartitionFold(new FoldLimits(2, 10, 2_000, 10, 10, 2, 10));
         for (Entry entry : log) {
             if (entry.record() instanceof Event event) {
                 all.event(event, entry.atMs());
@@ -185,7 +185,7 @@ class PartitionFoldTest {
     /** Space for three: a is up and has the oldest report, that of b is from 3,000, that of c from 3,500. */
     @Test
     void aNodeThatIsNotUpGivesWayToAFurtherOne() {
-        PartitionFold fold = new PartitionFold(new FoldLimits(2, 3, 10, 10, 10, 2));
+        PartitionFold fold = new PartitionFold(new FoldLimits(2, 3, 10, 10, 10, 2, 10));
         fold.fact(accepted("a"), 1_000);
         fold.fact(accepted("c"), 2_000);
         fold.fact(accepted("b"), 3_000);

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.dashboard;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.tierlog.controller.streams.ControllerApp;
+import io.tierlog.controller.streams.ControllerConfig;
+import io.tierlog.controller.streams.api.ApiConfig;
+import io.tierlog.events.KafkaAccess;
+import io.tierlog.events.TopicAdmin;
+import io.tierlog.events.Topics;
+import io.tierlog.ops.kafka.EmbeddedKafka;
+import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.time.Duration;
+import java.util.HexFormat;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What an operator does on the page, in a real browser, with a real controller behind it whose API has tokens. */
+class OperatePageTest {
+    private static final Duration START = Duration.ofSeconds(60);
+    private static final String OPERATOR = "operators-token";
+    private static final String READER = "readers-token";
+
+    @TempDir
+    static Path directory;
+
+    private static ChromeDriver browser;
+    private static EmbeddedKafka broker;
+    private static ControllerApp controller;
+    private static DashboardApp page;
+
+    @BeforeAll
+    static void start() throws Exception {
+        browser = new ChromeDriver(directory);
+        broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(directory.resolve("kafka")));
+        KafkaAccess access = KafkaAccess.of(broker.bootstrapServers());
+        try (TopicAdmin admin = new TopicAdmin(access)) {
+            admin.create(Topics.DEFAULT, 2, 1);
+        }
+        Path tokens = Files.writeString(directory.resolve("tokens"),
+                "operator ann sha256:" + digest(OPERATOR) + "\nreader bob sha256:" + digest(READER) + "\n");
+        controller = ControllerApp.start(ControllerConfig.of(access, directory.resolve("controller")).with()
+                .api(ApiConfig.loopback(0).withTokens(tokens))
+                .build());
+        assertTrue(controller.awaitRunning(START), controller.state());
+        page = DashboardApp.start(DashboardConfig.of(access, Topics.DEFAULT, directory.resolve("page"), 0)
+                .withOperatorApi(URI.create("http://127.0.0.1:" + controller.apiPort())));
+    }
+
+    @AfterAll
+    static void stop() throws Exception {
+        for (AutoCloseable part : new AutoCloseable[] {page, controller, broker, browser}) {
+            if (part != null) {
+                part.close();
+            }
+        }
+    }
+
+    @BeforeEach
+    void forgetTheConsole() throws Exception {
+        browser.open("about:blank");
+        browser.console();
+    }
+
+    private static String digest(String token) throws Exception {
+        return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(token.getBytes(StandardCharsets.UTF_8)));
+    }
+
+    private static void fill(String selector, String value) throws IOException, InterruptedException {
+        browser.await(selector, "return document.querySelector(arguments[0]) !== null", selector);
+        browser.run("""
+                const field = document.querySelector(arguments[0]);
+                field.value = arguments[1];
+                field.dispatchEvent(new Event("input", { bubbles: true }));""", selector, value);
+    }
+
+    private static void press(String button) throws IOException, InterruptedException {
+        String find = "const button = [...document.querySelectorAll('main button')].find((b) => b.innerText === arguments[0] && !b.disabled);";
+        browser.await("the button " + button, find + "return button !== undefined", button);
+        browser.run(find + "button.click()", button);
+    }
+
+    private static void use(String token) throws IOException, InterruptedException {
+        browser.openPage(page.url() + "#/operate");
+        fill("input[name=operator]", token);
+        press("Use it");
+    }
+
+    private static void awaitText(String text) throws IOException, InterruptedException {
+        browser.await(text, "return document.querySelector('main').innerText.includes(arguments[0])", text);
+    }
+
+    /** The difference comes first; what is applied is shown from the log, and a refusal in the words of the controller. */
+    @Test
+    void aPolicyIsComparedThenAppliedAndShownFromTheLog() throws Exception {
+        use(OPERATOR);
+        long before = browser.run("return Number(document.querySelector('.panel h2').innerText.replace(/\\D/g, ''))").asLong();
+        String canApply = "return [...document.querySelectorAll('main button')].some((b) => b.innerText === 'Apply it' && !b.disabled)";
+        assertFalse(browser.run(canApply).asBoolean(), "nothing can be applied before its difference was shown");
+        fill("textarea", "lease: 91s\nback_up: 3\n");
+        press("Show the difference");
+        awaitText("Invalid Request: the document is not a policy: back_up line 2: must be");
+        fill("textarea", "lease: 91s\n");
+        press("Show the difference");
+        browser.await("the difference", "return [...document.querySelectorAll('.diff td')].some((cell) => cell.innerText === '91s')");
+        press("Apply it");
+        awaitText("Apply the policy: done.");
+        awaitText("Policy in force, version " + (before + 1));
+        browser.await("its document", "return document.querySelector('textarea').value.includes('lease: 91s')");
+        awaitText("applied");
+        browser.requireAccessible("operate with a token");
+        assertEquals(List.of(), browser.console().stream().filter(line -> !line.contains("400")).toList());
+    }
+
+    @Test
+    void withoutATokenThePageReadsAndAWrongOneIsRefused() throws Exception {
+        browser.openPage(page.url() + "#/operate");
+        awaitText("Without a token this page only reads.");
+        assertEquals(0, browser.run("return document.querySelectorAll('textarea, .start-migration').length").asInt());
+        for (String[] each : new String[][] {
+                {"no-such-token", "Unauthorized: the token is unknown"}, {READER, "Forbidden: the token of bob is for reading only"}}) {
+            use(each[0]);
+            press("Dry run");
+            awaitText(each[1]);
+        }
+        browser.run("return new Promise((go) => requestAnimationFrame(go))");
+        assertFalse(browser.run("return Object.values(sessionStorage).concat(Object.values(localStorage)).join().includes('token')").asBoolean());
+        browser.open(page.url() + "#/overview");
+        use(READER);
+        press("Forget it now");
+        awaitText("Without a token this page only reads.");
+    }
+
+    /** No agent has registered: the controller refuses, and says why. */
+    @Test
+    void aMigrationWithoutNodesIsRefusedInTheWordsOfTheController() throws Exception {
+        use(OPERATOR);
+        press("Migrate");
+        awaitText("Refused: no node is registered yet");
+    }
+
+    /** The same calls without the page: no token, another site, another path. */
+    @Test
+    void onlyTheseCallsArePassedOnAndOnlyWithAToken() throws Exception {
+        assertEquals(401, status("POST", "api/operator/policy", "x-none", "1"));
+        assertEquals(401, status("POST", "api/operator/policy", "Authorization", "Bearer no-such-token"));
+        assertEquals(403, status("POST", "api/operator/policy", "Origin", "https://elsewhere.example"));
+        assertEquals(404, status("DELETE", "api/operator/marks", "Authorization", "Bearer " + OPERATOR));
+        assertEquals(400, status("POST", "api/operator/nodes/..%2F..%2Fpolicy/drain", "Authorization", "Bearer " + OPERATOR, "{\"never\":1}"));
+    }
+
+    private static int status(String method, String path, String header, String value) throws IOException, InterruptedException {
+        return status(method, path, header, value, "{\"document\":\"lease: 90s\",\"dry_run\":true}");
+    }
+
+    private static int status(String method, String path, String header, String value, String body) throws IOException, InterruptedException {
+        try (HttpClient client = HttpClient.newHttpClient()) {
+            HttpRequest request = HttpRequest.newBuilder(URI.create(page.url() + path)).header("Content-Type", "application/json")
+                    .header(header, value)
+                    .method(method, HttpRequest.BodyPublishers.ofString(body)).build();
+            HttpResponse<String> answer = client.send(request, HttpResponse.BodyHandlers.ofString());
+            if (answer.statusCode() < 300) {
+                return answer.statusCode();
+            }
+            assertTrue(new ObjectMapper().readTree(answer.body()).path("action").asText().length() > 0, answer.body());
+            return answer.statusCode();
+        }
+    }
+}
