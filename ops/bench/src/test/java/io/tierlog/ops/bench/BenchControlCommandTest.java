@@ -84,6 +84,8 @@ final class BenchControlCommandTest {
         for (String process : List.of("stream_thread", "jvm", "broker")) {
             assertTrue(report.path("event_us").path(process).asDouble() > 0, process);
         }
+        assertEquals(1, recorded.path("cold").path("replays_to_warm_up").asInt(), "less than a second to measure needs no warm-up");
+        assertTrue(recorded.path("cold").path("event_us").path("jvm").asDouble() > 0);
         for (String topic : List.of("events", "decisions", "commands", "placements", "changelog")) {
             assertTrue(recorded.path("topics").path(topic).path("bytes").asDouble() > 0, topic);
         }

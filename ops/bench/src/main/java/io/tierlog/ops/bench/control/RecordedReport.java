@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  *   recorded: what was replayed, events a second of all applications, how long each was timed, and for each topic of the log records and bytes an
  *     event, transaction markers included; bytes are those that the broker stores, compressed
+ *     cold: the controller's first replay in this process, most of which is the compiler's, and the replays before those that count
  *     compression: the same for each that was measured; append_us is what appending the events costs, restore what a start without state does
  *   event_us: microseconds of processor time for an event: stream thread, this process (with the benchmark), the broker's process
  *   request_bytes: written to all topics for a request, and kept for ever of it
@@ -51,6 +52,10 @@ final class RecordedReport {
                         .with("event_us_beside", new Row()
                                 .with("pass_through", micros(result.passThrough()))
                                 .with("same_topics_no_work", micros(result.idle())))
+                        .with("cold", new Row()
+                                .rounded("events_per_s", result.cold().perSecond())
+                                .with("event_us", micros(result.cold()))
+                                .with("replays_to_warm_up", result.warmUps()))
                         .with("mix", mix(mix))
                         .with("topics", topics(side))
                         .with("compression", compressions(result)))
@@ -155,6 +160,11 @@ final class RecordedReport {
         Row event = report.row("event_us");
         text.line("  processor time for an event, us: stream thread %.0f, this process %.0f, broker %.0f",
                 event.number("stream_thread"), event.number("jvm"), event.number("broker"));
+        Row cold = recorded.row("cold");
+        Row first = cold.row("event_us");
+        text.line("  the first of %d replays to warm up, us: stream thread %.0f, this process %.0f, broker %.0f; %,.0f events/s",
+                cold.value("replays_to_warm_up"), first.number("stream_thread"), first.number("jvm"), first.number("broker"),
+                cold.number("events_per_s"));
         Row topics = recorded.row("topics");
         topics.values().keySet().forEach(topic -> text.line(
                 "  %-52s %12.2f records %8.0f bytes for an event", topic, topics.row(topic).number("records"), topics.row(topic).number("bytes")));

@@ -6,10 +6,13 @@ import io.tierlog.events.LogReader;
 import io.tierlog.events.Reading;
 import io.tierlog.events.Topics;
 import io.tierlog.schemas.decision.Fact;
+import java.lang.management.CompilationMXBean;
+import java.lang.management.ManagementFactory;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
@@ -24,6 +27,11 @@ final class Replay {
     private static final int WARM_UP_REQUESTS = 1_000;
     private static final int MOST_REQUESTS = 200_000;
 
+    /** Warming up ends when the compiler takes less than this part of a core, or has had so many times the seconds of the measurement. */
+    private static final double COMPILED = 0.1;
+
+    private static final int MOST_WARM_UP = 4;
+
     private final Environment environment;
     private final LogSupply supply;
     private final Consumer<String> progress;
@@ -37,11 +45,18 @@ final class Replay {
      * @param passThrough the application that forwards
      * @param idle the application with the controller's topics that does nothing
      * @param relay the bare relay
+     * @param cold the controller's first replay in this process: the compiler has not begun
+     * @param warmUps replays before those that count
      */
     record Result(
-            String source, Map<String, Side> sides, Throughput.Speed passThrough, Throughput.Speed idle, Throughput.Speed relay) {
+            String source, Map<String, Side> sides, Throughput.Speed passThrough, Throughput.Speed idle, Throughput.Speed relay,
+            Throughput.Speed cold, int warmUps) {
         Side first() {
             return sides.values().iterator().next();
+        }
+
+        private Result after(Throughput.Speed first, int replays) {
+            return new Result(source, sides, passThrough, idle, relay, first, replays);
         }
 
         /** Whether what was decided before was decided each time. */
@@ -84,7 +99,8 @@ final class Replay {
     }
 
     /**
-     * Measures all, each for so long at least, after a replay that is not measured, for the compiler.
+     * Measures all, each for so long at least, after replays for the compiler: of the first it takes more processor time than the controller. With
+     * less than a second to measure there is one.
      *
      * @param observer sees when the time of the first controller begins and ends
      */
@@ -93,11 +109,43 @@ final class Replay {
         Throughput.Sizer sizer = new Throughput.Sizer(first, environment.config().tuning().commitIntervalMs());
         List<String> compressions = environment.config().recorded().compressions();
         progress.accept("  recorded events: " + supply.name() + ", warming up");
-        Side warm = decided(compressions.getFirst(), sizer.next(), Throughput.Observer.NONE);
+        Compiler compiler = new Compiler();
+        Side warm = decided(compressions.getFirst(), sizer.next(), compiler);
         learn(sizer, warm, seconds);
+        Throughput.Speed cold = warm.speed();
+        int warmUps = 1;
+        for (double spent = cold.seconds(); seconds >= 1 && spent < MOST_WARM_UP * seconds && compiler.share() > COMPILED; warmUps++) {
+            warm = decided(compressions.getFirst(), sizer.next(), compiler);
+            spent += warm.speed().seconds();
+        }
         try (Copies copies = new Copies(environment, environment.access().withCompression(compressions.getFirst()), warm.log())) {
             copies.passed(Math.min(WARM_UP_S, seconds));
-            return inTurn(copies, sizer, seconds, observer);
+            return inTurn(copies, sizer, seconds, observer).after(cold, warmUps);
+        }
+    }
+
+    /** How busy the compiler was while something was timed. */
+    private static final class Compiler implements Throughput.Observer {
+        private final CompilationMXBean compiler = ManagementFactory.getCompilationMXBean();
+        private long compiledMs;
+        private long beganNanos;
+        private double share;
+
+        @Override
+        public void begin() {
+            compiledMs = compiler.getTotalCompilationTime();
+            beganNanos = System.nanoTime();
+        }
+
+        @Override
+        public void end() {
+            double ms = (System.nanoTime() - beganNanos) / (double) TimeUnit.MILLISECONDS.toNanos(1);
+            share = (compiler.getTotalCompilationTime() - compiledMs) / ms;
+        }
+
+        /** Of a core, in the last time. */
+        double share() {
+            return share;
         }
     }
 
@@ -124,7 +172,7 @@ final class Replay {
             }
         }
         progress.accept("  recorded events: the controller's topics and no work, bare relay");
-        return new Result(supply.name(), sides, passThrough, copies.idle(seconds), copies.relayed(seconds));
+        return new Result(supply.name(), sides, passThrough, copies.idle(seconds), copies.relayed(seconds), Throughput.Speed.NOTHING, 0);
     }
 
     private static boolean isLongEnough(Map<String, Side> sides, double seconds) {
