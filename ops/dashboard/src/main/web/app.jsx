@@ -1,12 +1,13 @@
 // The page around the pages: which one is shown, its connection, theme and token.
 import { render } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { age, span } from "./format.js";
-import { follow } from "./live.js";
+import { age, span, stampOf } from "./format.js";
+import { follow, once } from "./live.js";
 import { Blocks } from "./blocks.jsx";
 import { Operate } from "./operate.jsx";
 import { Log, Node, Nodes, Overview, Requests } from "./pages.jsx";
 import { LINKS, route, TITLES } from "./route.js";
+import { HAS_PAST, TimeTravel } from "./past.jsx";
 
 const STRETCHES = [5, 15, 60, 360, 1440];
 
@@ -53,6 +54,9 @@ function App() {
   const [operator, setOperator] = useState(""); // in memory alone: a token that can change things is stored nowhere
   const [page, setPage] = useState(null);
   const [link, setLink] = useState({ state: "connecting" });
+  const [past, setPast] = useState(0); // the moment that is shown, milliseconds since 1970; 0 for now
+  const [range, setRange] = useState({ firstMs: 0, lastMs: 0 });
+  const moment = HAS_PAST.includes(at.page) ? past : 0;
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
     const moved = () => setAt(route(location.hash));
@@ -69,10 +73,21 @@ function App() {
   }, [at, minutes, filter]);
   useEffect(() => {
     document.title = `${at.name || TITLES[at.page]} · Tierlog`;
-    setLink((was) => ({ ...was, state: "connecting" }));
+    setLink((was) => ({ ...was, state: moment ? "reading" : "connecting" }));
     const begin = setTimeout(() => {
+      if (moment) {
+        stop = once({ ...query, at: moment }, token, {
+          page: (json) => {
+            setPage({ ...json, receivedMs: Date.now() });
+            setLink({ state: "past" });
+          },
+          refused: (status, why) => setLink({ state: "refused", status, why }),
+        });
+        return;
+      }
       stop = follow(query, token, {
         page: (json) => {
+          setRange({ firstMs: json.firstMs, lastMs: json.lastMs });
           setPage({ ...json, receivedMs: Date.now() });
           setLink((was) => ({ state: "live", missed: was.missed }));
         },
@@ -81,16 +96,16 @@ function App() {
         paused: () => setLink({ state: "connecting" }),
         refused: (status, why) => setLink({ state: "refused", status, why }),
       });
-    }, page && page.page === at.page ? 250 : 0);
+    }, page && page.page === at.page ? 250 : 0); // not for each step of a slider or letter of a filter
     let stop = () => {};
     return () => {
       clearTimeout(begin);
       stop();
     };
-  }, [query, token]);
-  const shown = page && page.page === at.page && (at.page !== "node" || page.node === at.name) ? page : null;
+  }, [query, token, moment]);
+  const shown = page && page.page === at.page && page.atMs === moment && (at.page !== "node" || page.node === at.name) ? page : null;
   const old = page ? page.nowMs - page.lastMs + Math.max(0, now - page.receivedMs) : 0;
-  const stamp = `${age(old)} old`;
+  const stamp = moment ? `at ${stampOf(moment)}` : `${age(old)} old`;
   return (
     <>
       <a class="skip" href="#main">Skip to the page</a>
@@ -114,9 +129,10 @@ function App() {
         </div>
       </header>
       <Notice link={link} page={page} now={now} setToken={(value) => { store("token", value); setToken(value); }} />
+      {HAS_PAST.includes(at.page) && <TimeTravel past={past} range={range} setPast={setPast} reading={link.state === "reading"} />}
       <main id="main" tabindex="-1">
         <h1>{at.page === "node" ? `Node ${at.name}` : TITLES[at.page]}</h1>
-        {!shown ? <p class="empty">{link.state === "refused" ? "Nothing to show." : "Waiting for the log."}</p>
+        {!shown ? <p class="empty">{link.state === "refused" ? "Nothing to show." : link.state === "reading" ? "Reading the log up to that moment." : "Waiting for the log."}</p>
           : at.page === "overview" ? <Overview page={shown} theme={theme} stamp={stamp} />
           : at.page === "nodes" ? <Nodes page={shown} stamp={stamp} />
           : at.page === "node" ? <Node page={shown} theme={theme} stamp={stamp} minutes={minutes} />
@@ -130,8 +146,8 @@ function App() {
 }
 
 function Connection({ link }) {
-  const text = { live: "live", connecting: "connecting", lost: "connection lost", refused: "refused" }[link.state];
-  return <span class="link" role="status"><i class={`dot ${link.state === "live" ? "ok" : link.state === "connecting" ? "wait" : "error"}`} />{text}</span>;
+  const text = { live: "live", connecting: "connecting", lost: "connection lost", refused: "refused", reading: "reading", past: "past" }[link.state];
+  return <span class="link" role="status"><i class={`dot ${link.state === "live" ? "ok" : ["connecting", "reading", "past"].includes(link.state) ? "wait" : "error"}`} />{text}</span>;
 }
 
 function Notice({ link, page, now, setToken }) {

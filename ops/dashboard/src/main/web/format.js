@@ -29,6 +29,12 @@ export function clock(ms) {
   return `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
 }
 
+/** Day and time. */
+export function stampOf(ms) {
+  const at = new Date(ms);
+  return `${at.getFullYear()}-${String(at.getMonth() + 1).padStart(2, "0")}-${String(at.getDate()).padStart(2, "0")} ${clock(ms)}`;
+}
+
 export const words = (name) => String(name || "").toLowerCase().replaceAll("_", " ");
 export const TIERS = ["device", "host", "disk", "store", "peer"];
 

@@ -54,6 +54,25 @@ export function follow(query, token, on, silentMs = SILENT_MS) {
   return () => stop.abort();
 }
 
+/** Fetches one page once; calls on.page or on.refused unless the function that it returns is called before. */
+export function once(query, token, on) {
+  const stop = new AbortController();
+  const { page, ...rest } = query;
+  (async () => {
+    try {
+      const headers = token ? { Authorization: `Bearer ${token}` } : {};
+      const answer = await fetch(`/api/${page}?${new URLSearchParams(rest)}`, { headers, signal: stop.signal });
+      const json = await answer.json();
+      if (stop.signal.aborted) return;
+      if (answer.ok) on.page(json);
+      else on.refused(answer.status, [json.detail, json.action].filter(Boolean).join(": "));
+    } catch {
+      if (!stop.signal.aborted) on.refused(0, "the server does not answer");
+    }
+  })();
+  return () => stop.abort();
+}
+
 /** Waits until the page is shown or hidden, the signal comes, or the time has passed; without a time for as long as it takes. */
 function pause(signal, ms) {
   return new Promise((go) => {

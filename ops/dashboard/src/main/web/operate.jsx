@@ -31,7 +31,7 @@ export function Operate({ page, stamp, token, setToken }) {
   const acts = { may: page.canCall && token !== "", busy, call };
   return (
     <>
-      <Token page={page} token={token} setToken={(value) => { setAnswer(null); setToken(value); }} />
+      {page.atMs === 0 && <Token page={page} token={token} setToken={(value) => { setAnswer(null); setToken(value); }} />}
       <div aria-live="polite" class="answer">
         {busy && <p class="note">Waiting for the decision.</p>}
         {answer && (answer.ok ? <p class="notice ok inner">{answer.what}: done.</p> : <p class="notice error inner">{answer.what} was refused. {answer.why}</p>)}
@@ -83,7 +83,7 @@ function Policy({ page, stamp, acts }) {
     }
   };
   return (
-    <Panel title={policy.version ? `Policy in force, version ${policy.version}` : "Policy in force: the default"} note={policy.version ? `since ${clock(policy.adoptedMs)}, ${stamp}` : stamp} wide>
+    <Panel title={policy.version ? `Policy in force, version ${policy.version}` : "Policy in force: the default"} note={policy.adoptedMs ? `since ${clock(policy.adoptedMs)}, ${stamp}` : stamp} wide>
       <div class="policy">
         <div>
           {acts.may ? (
@@ -170,7 +170,7 @@ function Start({ page, acts }) {
 
 function Drains({ page, stamp, acts }) {
   const state = (n) => (!n.draining ? (n.instances.length ? `drains ${n.instances.join(", ")}` : "serves")
-    : n.doneMs ? `drained at ${clock(n.doneMs)}` : `drains since ${clock(n.sinceMs)}, pass ${count(n.pass + 1)}`);
+    : !n.sinceMs ? (n.doneMs ? "drained" : `drains, pass ${count(n.pass + 1)}`) : n.doneMs ? `drained at ${clock(n.doneMs)}` : `drains since ${clock(n.sinceMs)}, pass ${count(n.pass + 1)}`);
   const path = (n) => `/nodes/${encodeURIComponent(n.node)}/drain`;
   return (
     <Panel title="Drains" note={`now, ${stamp}`} wide>

@@ -32,7 +32,7 @@ export function Overview({ page, theme, stamp }) {
     <>
       <Alarms alarms={page.alarms} note={note} />
       <dl class="figures">
-        <Figure name="Hit ratio" value={percent(sum.hitRatio)} note={`all of the log ${percent(page.total.hitRatio)}`} />
+        <Figure name="Hit ratio" value={percent(sum.hitRatio)} note={`${page.atMs ? "all before" : "all of the log"} ${percent(page.total.hitRatio)}`} />
         <Figure name="Requests" value={`${rate(sum.submitted / seconds)}/s`} note={`${count(sum.submitted)}, ${count(sum.answeredAtOnce)} answered at once`} />
         <Figure name="Submit to ready, p50" value={sum.readyMs.count ? millis(sum.readyMs.p50) : "none"}
           note={sum.readyMs.count ? `p99 ${millis(sum.readyMs.p99)} of ${count(sum.readyMs.count)} that waited` : "no request waited"} />
@@ -155,11 +155,11 @@ function NodeFacts({ node, page }) {
   const pins = node.tiers.reduce((all, tier) => all + tier.pins, 0);
   return (
     <dl class="facts">
-      <div><dt>last report</dt><dd>{node.seenMs ? `${age(page.nowMs - node.seenMs)} ago` : "none"}</dd></div>
+      {page.atMs === 0 && <div><dt>last report</dt><dd>{node.seenMs ? `${age(page.nowMs - node.seenMs)} ago` : "none"}</dd></div>}
       <div><dt>incarnation</dt><dd>{node.incarnation}</dd></div>
       <div><dt>in flight</dt><dd>{count(node.inFlight)}</dd></div>
       <div><dt>pins</dt><dd>{count(pins)}</dd></div>
-      <div><dt>waiting</dt><dd>{count(node.waiting)}</dd></div>
+      {page.atMs === 0 && <div><dt>waiting</dt><dd>{count(node.waiting)}</dd></div>}
       <div><dt>engines</dt><dd>{node.instances.join(", ") || "none"}</dd></div>
     </dl>
   );
@@ -187,7 +187,7 @@ export function Node({ page, theme, stamp, minutes }) {
             rows={page.removals.slice(0, 15).map((r) => [clock(r.atMs), r.tier.toLowerCase(), r.namespace, words(r.reason), count(r.blocks), count(r.lastCopies)])} />
         </Panel>
         {page.policy && (
-          <Panel title={`Policy in force, version ${page.policy.version}`} note={`since ${clock(page.policy.adoptedMs)}`} wide><pre class="code" tabindex="0" aria-label="Policy document">{page.policy.text}</pre></Panel>
+          <Panel title={`Policy in force, version ${page.policy.version}`} note={page.policy.adoptedMs ? `since ${clock(page.policy.adoptedMs)}` : stamp} wide><pre class="code" tabindex="0" aria-label="Policy document">{page.policy.text}</pre></Panel>
         )}
       </div>
     </>
@@ -245,7 +245,7 @@ export function Requests({ page, stamp, filter, setFilter }) {
         {field("slow", "Waited at least, ms", { type: "number", min: 0, placeholder: "0" })}
         <label class="check"><input type="checkbox" checked={filter.computed === "1"} onChange={(e) => setFilter({ ...filter, computed: e.currentTarget.checked ? "1" : "" })} />computed blocks</label>
       </form>
-      <p class="note stretch">The last {page.requests.length} attempts that match, {stamp}.</p>
+      <p class="note stretch">{page.atMs ? `The ${page.requests.length} active attempts that match` : `The last ${page.requests.length} attempts that match`}, {stamp}.</p>
       <Table head={["Submitted", "Request", "Namespace", "Node", "State", "Ready after", "Prefilled after", "Where its blocks were"]} empty="No request matches."
         rows={page.requests.map((r) => [
           clock(r.submittedMs), r.attempt > 1 ? `${r.request} (attempt ${r.attempt})` : r.request, r.namespace, r.node,

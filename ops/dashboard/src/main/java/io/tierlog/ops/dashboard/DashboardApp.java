@@ -14,8 +14,10 @@ import io.tierlog.ops.dashboard.streams.DashboardStreams;
 import io.tierlog.ops.dashboard.web.ControllerCalls;
 import io.tierlog.ops.dashboard.web.Explorer;
 import io.tierlog.ops.dashboard.web.LogPosition;
+import io.tierlog.ops.dashboard.web.LogWork;
 import io.tierlog.ops.dashboard.web.PageServer;
 import io.tierlog.ops.dashboard.web.Pages;
+import io.tierlog.ops.dashboard.web.TimeTravel;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -47,8 +49,10 @@ public final class DashboardApp implements AutoCloseable {
                     new Codec(ids), config.limits()));
             Pages pages = new Pages(streams.tasks(), () -> new LogPosition(streams.state(), streams.lag()), System::currentTimeMillis,
                     config.operatorApi().isPresent());
-            Explorer explorer = own(new Explorer(most -> new ClusterLog(config.kafka(), most), config.topics(), new Codec(ids)));
-            server = own(new PageServer(config.listen(), tokens, pages, explorer, own(new ControllerCalls(config.operatorApi()))));
+            LogWork work = own(new LogWork());
+            Explorer explorer = new Explorer(most -> new ClusterLog(config.kafka(), most), config.topics(), new Codec(ids), work);
+            TimeTravel past = new TimeTravel(() -> new ClusterLog(config.kafka()), config.topics(), new Codec(ids), work, pages);
+            server = own(new PageServer(config.listen(), tokens, pages, past, explorer, own(new ControllerCalls(config.operatorApi()))));
             // After the address is taken: a second page on the same address joins no group.
             streams.start();
         } catch (RuntimeException | Error e) {

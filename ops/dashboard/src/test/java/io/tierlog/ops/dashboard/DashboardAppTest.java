@@ -142,7 +142,9 @@ class DashboardAppTest {
                 assertEquals("event: page", lines.readLine());
                 assertEquals("nodes", JSON.readTree(lines.readLine().substring("data: ".length())).path("page").asText());
             }
-            assertEquals(400, status(app, "api/live?page=nothing", Optional.empty()));
+            for (String bad : List.of("api/live?page=nothing", "api/live?page=overview&at=5", "api/log?at=5", "api/nodes?at=-5", "api/nodes?at=")) {
+                assertEquals(400, status(app, bad, Optional.empty()), bad);
+            }
             long deadline = System.nanoTime() + PATIENCE_NS;
             int unknown = status(app, "api/node?node=no-such-node", Optional.empty());
             while (unknown == 503 && System.nanoTime() < deadline) { // until its rows are restored

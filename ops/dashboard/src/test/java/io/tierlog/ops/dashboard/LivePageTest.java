@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.controller.core.policy.Policies;
+import io.tierlog.controller.core.table.Rows;
+import io.tierlog.ops.audit.state.LogState;
 import io.tierlog.ops.audit.stats.LogSummary;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
@@ -197,6 +199,41 @@ class LivePageTest {
         assertEquals("connection lost", browser.text(".link"));
         page = log.page(directory.resolve("state"), port);
         browser.await("live again", "return document.querySelector('.link').innerText === 'live' && !document.querySelector('.notice')");
+    }
+
+    /** The nodes of a past moment are those of the controller's tables then, and the page goes on live afterwards. */
+    @Test
+    void aPastMomentIsShownAsTheLogHasItAndThePageReturnsToLive() throws Exception {
+        append(1);
+        LogState all = log.state(Long.MAX_VALUE / 2);
+        long endMs = all.partitions().stream().mapToLong(each -> each.at().timeMs()).max().orElseThrow();
+        ProducerRecord<byte[], byte[]> later = LogScene.record(0, accepted("later"));
+        log.append(List.of(new ProducerRecord<>(later.topic(), later.partition(), endMs + 5_000, later.key(), later.value())));
+        open("nodes");
+        browser.await("the node that came later", "return document.body.innerText.includes('later')");
+        browser.run("[...document.querySelectorAll('.travel button')].find((b) => b.innerText === 'Go back in time').click()");
+        browser.await("the slider", "return document.querySelector('.travel input') !== null");
+        long momentMs = browser.run("""
+                const slider = document.querySelector(".travel input");
+                slider.value = arguments[0];
+                slider.dispatchEvent(new Event("input", { bubbles: true }));
+                slider.dispatchEvent(new Event("change", { bubbles: true }));
+                return Number(slider.value);""", String.valueOf(endMs + 2_000)).asLong();
+        assertTrue(endMs < momentMs && momentMs < endMs + 5_000, "the slider has steps of a second");
+        browser.await("the moment", "return document.querySelector('.link').innerText === 'past'"
+                + " && document.querySelector('.travel.past b') !== null");
+        List<String> names = new ArrayList<>();
+        browser.run("return [...document.querySelectorAll('.card a, .heat a')].map((a) => decodeURIComponent(a.hash.slice('#/node/'.length)))")
+                .forEach(name -> names.add(name.asText()));
+        List<String> then = all.partitions().stream().flatMap(each -> each.tables().rows(Rows.NODES).keySet().stream())
+                .map(key -> key.aggregate().substring("node/".length())).sorted().toList();
+        assertTrue(!then.isEmpty() && !then.contains("later"), then.toString());
+        assertEquals(then, names.stream().sorted().toList());
+        browser.requireAccessible("nodes of a past moment");
+        browser.run("[...document.querySelectorAll('.travel button')].find((b) => b.innerText === 'Back to live').click()");
+        browser.await("live again", "return document.querySelector('.link').innerText === 'live' && document.querySelector('.travel.past') === null");
+        assertTrue(browser.text("main").contains("later"));
+        assertEquals(List.of(), browser.console());
     }
 
     /** axe-core finds nothing serious or critical on any page, in both themes, and the policy for contents blocks nothing. */

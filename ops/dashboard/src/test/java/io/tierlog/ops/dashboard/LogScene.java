@@ -9,6 +9,9 @@ import io.tierlog.events.Schemas;
 import io.tierlog.events.TopicAdmin;
 import io.tierlog.events.Topics;
 import io.tierlog.ops.audit.ClusterLog;
+import io.tierlog.ops.audit.Moment;
+import io.tierlog.ops.audit.state.LogState;
+import io.tierlog.ops.audit.state.StateReader;
 import io.tierlog.ops.audit.stats.LogSummary;
 import io.tierlog.ops.audit.stats.StatisticsReader;
 import io.tierlog.ops.kafka.EmbeddedKafka;
@@ -24,6 +27,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Future;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
@@ -99,6 +103,13 @@ final class LogScene implements AutoCloseable {
     LogSummary audit() throws InterruptedException {
         try (ClusterLog log = new ClusterLog(access)) {
             return new StatisticsReader(log, TOPICS, CODEC, 1).read();
+        }
+    }
+
+    /** What {@code audit state --at} says of a time, milliseconds since 1970. */
+    LogState state(long atMs) throws InterruptedException {
+        try (ClusterLog log = new ClusterLog(access)) {
+            return new StateReader(log, TOPICS, CODEC, 1).read(new Moment.Time(atMs), Optional.empty());
         }
     }
 

@@ -55,6 +55,10 @@ final class NodeFold {
                 .sorted(Comparator.comparingLong(History::atMs)).forEach(histories::restore);
     }
 
+    void restore(NodeRow row) {
+        nodes.restore(row);
+    }
+
     private static String key(History history) {
         return key(history.node(), history.atMs());
     }

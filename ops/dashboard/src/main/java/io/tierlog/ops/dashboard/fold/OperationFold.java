@@ -61,6 +61,10 @@ final class OperationFold {
         }
     }
 
+    void restore(OperationRow row) {
+        inFlight.restore(row);
+    }
+
     Iterable<OperationRow> inFlight() {
         return inFlight.all().values();
     }

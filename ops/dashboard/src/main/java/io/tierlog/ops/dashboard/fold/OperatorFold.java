@@ -66,7 +66,7 @@ final class OperatorFold {
                 String id = id(f);
                 migrations.put(new MigrationRow(id, "REJECTED", "", "", "", "", 0, false, atMs, atMs, Map.of(), String.join("; ", f.findings())));
             }
-            case MigrationNoted f -> migrations.change(id(f), row -> row.with(f.node(), part(row.parts().get(f.node()), f)));
+            case MigrationNoted f -> migrations.change(id(f), row -> row.with(f.node(), part(row.parts().get(f.node()), f.answer(), f.progress())));
             case MigrationChanged f -> migrations.change(id(f), row -> row.in(f.to().name(), atMs));
             case MigrationRejected f -> f.refused().forEach(each ->
                     count.accept(Names.rejected(f.move().trigger(), f.source(), f.target(), each.reason()), each.keys().size()));
@@ -85,7 +85,11 @@ final class OperatorFold {
     }
 
     private static String id(Fact fact) {
-        String aggregate = fact.envelope().aggregate();
+        return id(fact.envelope().aggregate());
+    }
+
+    /** The name of the migration of an aggregate. */
+    static String id(String aggregate) {
         return aggregate.startsWith(PREFIX) ? aggregate.substring(PREFIX.length()) : aggregate;
     }
 
@@ -93,14 +97,19 @@ final class OperatorFold {
         MigrationOrder order = f.order();
         Map<String, MigrationRow.Part> parts = new TreeMap<>();
         f.nodes().forEach(node -> parts.put(node, MigrationRow.UNANSWERED));
-        SampleRule sample = order.sample();
-        migrations.put(new MigrationRow(id(f), "SUBMITTED", order.method().name(), order.source().name(), order.target().name(),
-                order.retention().name(), sample == null ? order.blocks().size() : sample.count(), order.dryRun(), atMs, 0, parts, ""));
+        migrations.put(row(id(f), "SUBMITTED", order, atMs, 0, parts));
     }
 
-    private static MigrationRow.Part part(MigrationRow.@Nullable Part was, MigrationNoted f) {
+    /** A migration by its order. */
+    static MigrationRow row(String id, String state, MigrationOrder order, long submittedMs, long endedMs, Map<String, MigrationRow.Part> parts) {
+        SampleRule sample = order.sample();
+        return new MigrationRow(id, state, order.method().name(), order.source().name(), order.target().name(), order.retention().name(),
+                sample == null ? order.blocks().size() : sample.count(), order.dryRun(), submittedMs, endedMs, parts, "");
+    }
+
+    /** A node's part after a report; the answer comes with the first one. */
+    static MigrationRow.Part part(MigrationRow.@Nullable Part was, @Nullable MigrationAnswer answer, MigrationProgress p) {
         MigrationRow.Part before = was == null ? MigrationRow.UNANSWERED : was;
-        MigrationAnswer answer = f.answer();
         Map<String, Integer> refused = new TreeMap<>(before.refused());
         int accepted = before.accepted();
         if (answer != null) {
@@ -108,7 +117,6 @@ final class OperatorFold {
             answer.reasons().forEach(reason -> refused.merge(reason.name(), 1, Integer::sum));
             accepted = answer.copied().size() + answer.marked().size();
         }
-        MigrationProgress p = f.progress();
         return new MigrationRow.Part(before.answered() || answer != null, accepted, refused, p.running(), p.doneBlocks(), p.failedBlocks(),
                 p.movedBytes());
     }
@@ -127,6 +135,14 @@ final class OperatorFold {
             }
         }
         return new DrainRow(node, whole, List.copyOf(instances), atMs, 0, 0, 0, 0);
+    }
+
+    void restore(MigrationRow row) {
+        migrations.restore(row);
+    }
+
+    void restore(DrainRow row) {
+        drains.restore(row);
     }
 
     /** Migrations, the latest last. */

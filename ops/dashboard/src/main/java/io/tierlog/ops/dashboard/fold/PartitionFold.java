@@ -19,6 +19,7 @@ import io.tierlog.ops.dashboard.model.RequestRow;
 import io.tierlog.ops.dashboard.model.Window;
 import io.tierlog.ops.policy.PolicyDocument;
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.decision.BlocksRemoved;
@@ -192,10 +193,42 @@ public final class PartitionFold implements RequestJoin.Findings {
     private void adopted(PolicyAdopted f, long atMs) {
         PolicyRow was = policy;
         if (was == null || f.version() > was.version()) {
-            policy = new PolicyRow(f.version(), atMs, f.policy().hostHighMark(), f.policy().hostLowMark(), f.policy().diskHighMark(),
-                    f.policy().diskLowMark(), f.policy().prefetchThresholdBlocks(), PolicyDocument.write(f.policy()));
+            policy = row(f.version(), f.policy(), atMs);
             rows.changed(POLICY, "", () -> policy);
         }
+    }
+
+    private static PolicyRow row(long version, Policy p, long atMs) {
+        return new PolicyRow(version, atMs, p.hostHighMark(), p.hostLowMark(), p.diskHighMark(), p.diskLowMark(), p.prefetchThresholdBlocks(),
+                PolicyDocument.write(p));
+    }
+
+    void restoreTime(long latestMs) {
+        lastMs = latestMs;
+    }
+
+    void restorePolicy(long policyVersion, Policy of) {
+        policy = row(policyVersion, of, 0);
+    }
+
+    void restore(NodeRow row) {
+        nodes.restore(row);
+    }
+
+    void restore(OperationRow row) {
+        operations.restore(row);
+    }
+
+    void restore(RequestRow row) {
+        requests.restore(row);
+    }
+
+    void restore(MigrationRow row) {
+        operator.restore(row);
+    }
+
+    void restore(DrainRow row) {
+        operator.restore(row);
     }
 
     @Override

@@ -2,6 +2,7 @@
 package io.tierlog.ops.dashboard.model;
 
 import io.tierlog.ops.audit.stats.HitCounts;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A recent attempt of a request; times are append times in milliseconds since 1970, 0 while there is none.
@@ -24,6 +25,21 @@ import io.tierlog.ops.audit.stats.HitCounts;
 public record RequestRow(
         String node, String request, int attempt, String namespace, String state, String reason, int blocks, boolean waits, boolean expired,
         long submittedMs, long readyMs, long prefilledMs, long endedMs, HitCounts hits) {
+    /** The same for one attempt. */
+    public String id() {
+        return node + "\n" + request + "\n" + attempt;
+    }
+
+    /** The state of a past moment, with what is known of the attempt since: nothing later than the moment. */
+    public RequestRow with(@Nullable RequestRow later, long atMs) {
+        if (later == null) {
+            return this;
+        }
+        boolean prefilled = later.prefilledMs <= atMs;
+        return new RequestRow(node, request, attempt, namespace, state, reason, later.blocks, later.waits, false, later.submittedMs,
+                later.readyMs <= atMs ? later.readyMs : 0, prefilled ? later.prefilledMs : 0, 0, prefilled ? later.hits : HitCounts.NONE);
+    }
+
     /** The same in another state. */
     public RequestRow in(String newState, String why, long endMs) {
         return new RequestRow(node, request, attempt, namespace, newState, why, blocks, waits, expired, submittedMs, readyMs, prefilledMs, endMs,

@@ -28,6 +28,13 @@ public final class FoldTasks {
         }
     }
 
+    /** Folds that no thread changes. */
+    public static FoldTasks of(Map<Integer, PartitionFold> folds) {
+        FoldTasks all = new FoldTasks();
+        folds.forEach(all::begin);
+        return all;
+    }
+
     Task begin(int partition, PartitionFold fold) {
         Task task = new Task(partition, fold, new ReentrantLock());
         tasks.put(partition, task);

@@ -5,12 +5,10 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.controller.http.JsonBody;
-import io.tierlog.controller.http.Problem;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
 import io.tierlog.events.Topics;
-import io.tierlog.ops.audit.AuditException;
 import io.tierlog.ops.audit.ClusterLog;
 import io.tierlog.ops.audit.LogEntry;
 import io.tierlog.ops.audit.LogSource;
@@ -29,41 +27,33 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.LongFunction;
 import java.util.regex.Pattern;
 
 /**
- * Finds one block or request in the log, with the code of {@code audit block} and {@code audit request}. One search at a time, over the last
- * {@value #OFFSETS} offsets of all partitions of a topic together, for at most {@value #SECONDS} s; of what it finds it shows the last
+ * Finds one block or request in the log, with the code of {@code audit block} and {@code audit request}. One search at a time
+ * ({@link LogWork}), over the last {@value #OFFSETS} offsets of all partitions of a topic together; of what it finds it shows the last
  * {@value #RECORDS} records and the first {@value #BLOCKS} blocks of the prefix tree. Safe for use by several threads.
  */
-public final class Explorer implements AutoCloseable {
+public final class Explorer {
     static final int RECORDS = 300;
     static final int BLOCKS = 400;
     private static final long OFFSETS = 2_000_000;
-    private static final int SECONDS = 30;
     private static final int MOST_TEXT = 64 << 10;
     private static final Pattern KEY = Pattern.compile("([0-9a-fA-F]{2}){8,32}");
 
     private final LongFunction<ClusterLog> log;
     private final Topics topics;
     private final Codec codec;
-    private final Semaphore place = new Semaphore(1);
-    private final ExecutorService reader = Executors.newSingleThreadExecutor(Thread.ofPlatform().name("tierlog-explorer").daemon().factory());
+    private final LogWork work;
 
     /**
      * A log.
      *
      * @param log gives the last so many offsets of each partition
      */
-    public Explorer(LongFunction<ClusterLog> log, Topics topics, Codec codec) {
+    public Explorer(LongFunction<ClusterLog> log, Topics topics, Codec codec, LogWork work) {
+        this.work = work;
         this.log = log;
         this.topics = topics;
         this.codec = codec;
@@ -73,8 +63,7 @@ public final class Explorer implements AutoCloseable {
      * What the log says about {@code what}: a request id, or keys of blocks in hexadecimal digits, of which the last is meant. Blocks need a
      * {@code namespace}.
      *
-     * @throws Problem INVALID_REQUEST when the body names nothing, OVERLOADED while another search runs, NOT_READY when it took too long,
-     *     LOG_UNAVAILABLE when the log cannot be read
+     * @throws Problem INVALID_REQUEST when the body names nothing, and those of {@link LogWork}
      */
     ObjectNode json(JsonBody body) {
         String text = body.text("what", MOST_TEXT).orElse("").strip();
@@ -90,34 +79,8 @@ public final class Explorer implements AutoCloseable {
         body.done();
         Subject subject = keys ? new Subject.Block(namespace, Bytes.ofHex(words.getLast().toLowerCase(Locale.ROOT)).unshared())
                 : new Subject.Request(text);
-        if (!place.tryAcquire()) {
-            throw new Problem(Problem.Kind.OVERLOADED, "another search of the log runs", "retry in a moment");
-        }
-        try {
-            return bounded(subject, words.getLast().toLowerCase(Locale.ROOT), namespace);
-        } finally {
-            place.release();
-        }
-    }
-
-    private ObjectNode bounded(Subject subject, String last, String namespace) {
-        Future<ObjectNode> running = reader.submit(() -> search(subject, last, namespace));
-        try {
-            return running.get(SECONDS, TimeUnit.SECONDS);
-        } catch (TimeoutException e) {
-            throw new Problem(Problem.Kind.NOT_READY, "the search took longer than " + SECONDS + " s",
-                    "use audit block or audit request, with --from");
-        } catch (ExecutionException e) {
-            if (e.getCause() instanceof AuditException audit) {
-                throw new Problem(Problem.Kind.LOG_UNAVAILABLE, audit.getMessage(), audit.hint());
-            }
-            throw new IllegalStateException("the log cannot be searched", e.getCause());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new Problem(Problem.Kind.NOT_READY, "the page is stopping", "retry in a moment");
-        } finally {
-            running.cancel(true);
-        }
+        String last = words.getLast().toLowerCase(Locale.ROOT);
+        return work.run(() -> search(subject, last, namespace), "use audit block or audit request, with --from");
     }
 
     private ObjectNode search(Subject subject, String last, String namespace) throws InterruptedException {
@@ -197,10 +160,5 @@ public final class Explorer implements AutoCloseable {
         ArrayNode blocks = json.putArray("blocks");
         attempt.blocks().stream().limit(BLOCKS).forEach(block -> blocks.addObject().put("index", block.index()).put("key", block.key())
                 .put("found", block.found()).put("became", block.became()).put("why", block.why()).put("broughtBy", block.broughtBy()));
-    }
-
-    @Override
-    public void close() {
-        reader.shutdownNow();
     }
 }

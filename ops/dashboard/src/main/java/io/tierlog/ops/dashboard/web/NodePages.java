@@ -53,7 +53,7 @@ final class NodePages {
     }
 
     /** Everything about one node; empty when the fold does not have it. */
-    static Optional<ObjectNode> node(PartitionFold fold, String name, int minutes) {
+    static Optional<ObjectNode> node(PartitionFold fold, String name) {
         NodeRow row = fold.nodes().get(name);
         if (row == null) {
             return Optional.empty();
@@ -66,14 +66,28 @@ final class NodePages {
         ArrayNode shown = json.put("inFlight", running).putArray("operations");
         operations.stream().filter(operation -> operation.node().equals(name))
                 .sorted(Comparator.comparingLong(OperationRow::issuedMs).reversed()).limit(SHOWN).forEach(operation -> shown.add(json(operation)));
+        fold.policy().ifPresent(policy -> json.putObject("policy").put("version", policy.version()).put("adoptedMs", policy.adoptedMs())
+                .put("text", policy.text()));
+        return Optional.of(json);
+    }
+
+    /** What left the node's tiers, and their use over a stretch of time; empty when the fold does not have the node. */
+    static Optional<ObjectNode> past(PartitionFold fold, String name, long fromMs, long toMs) {
+        if (!fold.nodes().containsKey(name)) {
+            return Optional.empty();
+        }
+        ObjectNode json = JsonNodeFactory.instance.objectNode();
         ArrayNode removals = json.putArray("removals");
         for (Removal removal : fold.removals(name).reversed()) {
+            if (removal.atMs() > toMs) {
+                continue;
+            }
             removals.addObject().put("atMs", removal.atMs()).put("tier", removal.tier().name()).put("namespace", removal.namespace())
                     .put("reason", removal.reason().name()).put("blocks", removal.blocks()).put("lastCopies", removal.lastCopies());
         }
         ObjectNode history = json.putObject("history");
-        long fromMs = fold.seen().lastMs() - minutes * 60_000L;
-        List<long[]> samples = fold.history(name).stream().map(History::samples).flatMap(List::stream).filter(s -> s[0] >= fromMs).toList();
+        List<long[]> samples = fold.history(name).stream().map(History::samples).flatMap(List::stream)
+                .filter(s -> s[0] >= fromMs && s[0] <= toMs).toList();
         List<String> names = List.of("at", "device", "host", "disk");
         for (int i = 0; i < names.size(); i++) {
             ArrayNode values = history.putArray(names.get(i));
@@ -81,8 +95,6 @@ final class NodePages {
                 values.add(i == 0 ? sample[0] / 1_000.0 : sample[i]);
             }
         }
-        fold.policy().ifPresent(policy -> json.putObject("policy").put("version", policy.version()).put("adoptedMs", policy.adoptedMs())
-                .put("text", policy.text()));
         return Optional.of(json);
     }
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.dashboard.web;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.controller.http.Endpoint;
 import io.tierlog.controller.http.HttpResponse;
 import io.tierlog.controller.http.HttpServer;
 import io.tierlog.controller.http.Listener;
 import io.tierlog.controller.http.Page;
+import io.tierlog.controller.http.Problem;
 import io.tierlog.controller.http.Route;
 import io.tierlog.controller.http.ServerLimits;
 import io.tierlog.controller.http.Tokens;
@@ -37,20 +39,32 @@ public final class PageServer implements AutoCloseable {
      *
      * @throws io.tierlog.controller.http.ServerException when the address is taken
      */
-    public PageServer(Endpoint where, Tokens tokens, Pages pages, Explorer explorer, ControllerCalls calls) {
+    public PageServer(Endpoint where, Tokens tokens, Pages pages, TimeTravel past, Explorer explorer, ControllerCalls calls) {
         streams = new LiveStreams(LiveStreams.Limits.DEFAULTS, pages::json);
         List<Route> routes = new ArrayList<>();
         for (String page : PageQuery.PAGES) {
             routes.add(Route.get("/api/" + page, PageQuery.PARAMETERS,
-                    request -> HttpResponse.of(200, pages.json(PageQuery.of(request, page)))));
+                    request -> HttpResponse.of(200, page(pages, past, PageQuery.of(request, page)))));
         }
         routes.add(Route.ask("/api/explore", request -> HttpResponse.of(200, explorer.json(request.body()))));
         routes.addAll(calls.routes());
         List<Page> files = new ArrayList<>(Assets.all());
         files.add(new Page("/api/live", false, PageQuery.PARAMETERS,
-                (request, out) -> streams.stream(PageQuery.of(request, request.query("page").orElse("overview")), out)));
+                (request, out) -> streams.stream(live(PageQuery.of(request, request.query("page").orElse("overview"))), out)));
         server = new HttpServer(new Listener(LISTEN_FLAG, where, LIMITS), tokens, routes, files);
         streams.everyMs(PERIOD_MS);
+    }
+
+    private static ObjectNode page(Pages pages, TimeTravel past, PageQuery query) {
+        return query.atMs() > 0 ? past.json(query) : pages.json(query);
+    }
+
+    private static PageQuery live(PageQuery query) {
+        if (query.atMs() > 0) {
+            throw new Problem(Problem.Kind.INVALID_REQUEST, "a past moment does not change, so there is no stream of it",
+                    "read /api/" + query.page());
+        }
+        return query;
     }
 
     /** The port it listens on. */

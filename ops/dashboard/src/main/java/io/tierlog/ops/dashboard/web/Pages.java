@@ -31,6 +31,9 @@ public final class Pages {
     private final Supplier<LogPosition> log;
     private final LongSupplier nowMs;
     private final boolean canCall;
+    /** The folds that have the windows, the histories and the recent attempts: for a past moment not those that have its state. */
+    private final FoldTasks kept;
+    private final long atMs;
 
     /**
      * @param log how the reader of the log is
@@ -38,10 +41,24 @@ public final class Pages {
      * @param canCall whether the page may call a controller when a person acts
      */
     public Pages(FoldTasks tasks, Supplier<LogPosition> log, LongSupplier nowMs, boolean canCall) {
+        this(tasks, tasks, 0, new Shown(log, nowMs, canCall));
+    }
+
+    /** What all moments share. */
+    private record Shown(Supplier<LogPosition> log, LongSupplier nowMs, boolean canCall) {}
+
+    private Pages(FoldTasks tasks, FoldTasks kept, long atMs, Shown shown) {
         this.tasks = tasks;
-        this.canCall = canCall;
-        this.log = log;
-        this.nowMs = nowMs;
+        this.kept = kept;
+        this.atMs = atMs;
+        log = shown.log();
+        nowMs = shown.nowMs();
+        canCall = shown.canCall();
+    }
+
+    /** The pages of a moment whose state is in other folds. */
+    Pages at(FoldTasks state, long moment) {
+        return new Pages(state, kept, moment, new Shown(() -> new LogPosition(LogPosition.RUNNING, Map.of()), () -> moment, false));
     }
 
     /**
@@ -52,11 +69,11 @@ public final class Pages {
     ObjectNode json(PageQuery query) {
         LogPosition position = log.get();
         Map<Integer, PartitionFold.Seen> seen = tasks.read(PartitionFold::seen);
-        long lastMs = seen.values().stream().mapToLong(PartitionFold.Seen::lastMs).max().orElse(0);
+        long lastMs = atMs > 0 ? atMs : seen.values().stream().mapToLong(PartitionFold.Seen::lastMs).max().orElse(0);
         ObjectNode body = switch (query.page()) {
             case "overview" -> overview(query, position, lastMs);
             case "nodes" -> nodes();
-            case "node" -> node(query, position);
+            case "node" -> node(query, position, lastMs);
             case "requests" -> requests(query);
             case "blocks" -> prefixes();
             case "operate" -> operate(query, lastMs);
@@ -64,15 +81,19 @@ public final class Pages {
             default -> throw new IllegalArgumentException("Invalid page " + query.page());
         };
         return body.put("page", query.page()).put("lastMs", lastMs).put("nowMs", nowMs.getAsLong()).put("reader", position.state())
-                .put("behind", position.behind()).put("partitions", seen.size());
+                .put("behind", position.behind()).put("partitions", seen.size()).put("atMs", atMs).put("firstMs", firstMs());
     }
 
     private ObjectNode overview(PageQuery query, LogPosition position, long lastMs) {
         Span span = Span.last(query.minutes(), firstMs(), lastMs);
         List<Window> windows = new ArrayList<>();
-        tasks.read(fold -> copies(fold, span)).values().forEach(windows::addAll);
+        kept.read(fold -> copies(fold, span)).values().forEach(windows::addAll);
         Window total = new Window(0);
-        tasks.read(fold -> copy(fold.total())).values().forEach(total::add);
+        if (atMs > 0) {
+            kept.read(fold -> sum(fold, new Span(firstMs(), span.toMs(), 1))).values().forEach(total::add);
+        } else {
+            kept.read(fold -> copy(fold.total())).values().forEach(total::add);
+        }
         List<NodeRow> nodes = new ArrayList<>();
         tasks.read(fold -> List.copyOf(fold.nodes().values())).values().forEach(nodes::addAll);
         Window sum = new Window(0);
@@ -93,7 +114,14 @@ public final class Pages {
 
     /** Beginning of the first window that is kept: before it there is nothing to show. */
     private long firstMs() {
-        return tasks.read(PartitionFold::firstMs).values().stream().mapToLong(Long::longValue).min().orElse(0);
+        long first = kept.read(PartitionFold::firstMs).values().stream().mapToLong(Long::longValue).min().orElse(0);
+        return first == Long.MAX_VALUE ? 0 : first;
+    }
+
+    private static Window sum(PartitionFold fold, Span span) {
+        Window sum = new Window(0);
+        fold.windows(span.fromMs(), span.toMs()).forEach(sum::add);
+        return sum;
     }
 
     private static List<Window> copies(PartitionFold fold, Span span) {
@@ -116,9 +144,12 @@ public final class Pages {
         return body;
     }
 
-    private ObjectNode node(PageQuery query, LogPosition position) {
-        return tasks.read(fold -> NodePages.node(fold, query.node(), query.minutes())).values().stream().flatMap(Optional::stream).findFirst()
+    private ObjectNode node(PageQuery query, LogPosition position, long lastMs) {
+        ObjectNode node = tasks.read(fold -> NodePages.node(fold, query.node())).values().stream().flatMap(Optional::stream).findFirst()
                 .orElseThrow(() -> absent(query.node(), position));
+        kept.read(fold -> NodePages.past(fold, query.node(), lastMs - query.minutes() * 60_000L, lastMs)).values().stream()
+                .flatMap(Optional::stream).findFirst().ifPresent(node::setAll);
+        return node;
     }
 
     /** While the rows are being restored, a node that is not there yet is not unknown. */
@@ -132,6 +163,12 @@ public final class Pages {
     private ObjectNode requests(PageQuery query) {
         List<RequestRow> rows = new ArrayList<>();
         tasks.read(fold -> NodePages.requests(fold, query.filter(), REQUESTS)).values().forEach(rows::addAll);
+        if (atMs > 0) {
+            Map<String, RequestRow> known = new HashMap<>();
+            kept.read(fold -> StreamSupport.stream(fold.requests().spliterator(), false).toList()).values()
+                    .forEach(recent -> recent.forEach(row -> known.put(row.id(), row)));
+            rows.replaceAll(row -> row.with(known.get(row.id()), atMs));
+        }
         ObjectNode body = JsonNodeFactory.instance.objectNode();
         ArrayNode all = body.putArray("requests");
         rows.stream().sorted(Comparator.comparingLong(RequestRow::submittedMs).reversed()).limit(REQUESTS)
@@ -159,7 +196,7 @@ public final class Pages {
     private ObjectNode operate(PageQuery query, long lastMs) {
         Span span = Span.last(query.minutes(), firstMs(), lastMs);
         Window sum = new Window(0);
-        tasks.read(fold -> copies(fold, span)).values().forEach(windows -> windows.forEach(sum::add));
+        kept.read(fold -> sum(fold, span)).values().forEach(sum::add);
         ObjectNode body = OperatePage.json(tasks.read(OperatePage.Part::of).values(), sum.counters());
         body.put("minutes", query.minutes()).put("canCall", canCall).putObject("window").put("fromMs", span.fromMs()).put("toMs", span.toMs());
         return body;

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 
 /** Streams without a server: what a slow browser gets, and how many there may be. */
 class LiveStreamsTest {
-    private static final PageQuery OVERVIEW = new PageQuery("overview", 15, "", new RequestFilter("", "", 0, false));
+    private static final PageQuery OVERVIEW = new PageQuery("overview", 15, "", new RequestFilter("", "", 0, false), 0);
     private static final long PATIENCE_S = 60;
 
     private final AtomicInteger number = new AtomicInteger();

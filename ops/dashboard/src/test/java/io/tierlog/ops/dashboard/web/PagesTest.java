@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 /** Pages of a log that is not read yet. */
 class PagesTest {
-    private static final PageQuery NODE = new PageQuery("node", 15, "a", new RequestFilter("", "", 0, false));
+    private static final PageQuery NODE = new PageQuery("node", 15, "a", new RequestFilter("", "", 0, false), 0);
 
     private static Problem refusal(String state) {
         Pages pages = new Pages(new FoldTasks(), () -> new LogPosition(state, Map.of()), () -> 0, false);

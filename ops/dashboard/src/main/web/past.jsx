@@ -1,0 +1,31 @@
+// The slider over the log, and the moment that is shown.
+import { useState } from "preact/hooks";
+import { stampOf } from "./format.js";
+
+export const HAS_PAST = ["overview", "nodes", "node", "requests", "operate"];
+const STEP_MS = 1000;
+
+export function TimeTravel({ past, range, setPast, reading }) {
+  const [open, setOpen] = useState(false);
+  const [held, setHeld] = useState(null); // while the slider is being moved
+  if (!past && !open) {
+    return (
+      <div class="travel"><button type="button" class="plain" disabled={!range.lastMs} onClick={() => setOpen(true)}>Go back in time</button></div>
+    );
+  }
+  const at = held ?? (past || range.lastMs);
+  const live = () => {
+    setOpen(false);
+    setHeld(null);
+    setPast(0);
+  };
+  return (
+    <section class={past ? "travel past" : "travel"} aria-label="Time travel">
+      <p role="status">{past ? <><b>As of {stampOf(at)}</b>{reading ? ", reading the log" : ""}</> : "Choose a moment of the log."}</p>
+      <input type="range" aria-label="Moment" aria-valuetext={stampOf(at)} min={range.firstMs} max={range.lastMs} step={STEP_MS} value={at}
+        onInput={(e) => setHeld(Number(e.currentTarget.value))}
+        onChange={(e) => { setHeld(null); setPast(Number(e.currentTarget.value)); }} />
+      <button type="button" class={past ? "main" : ""} onClick={live}>Back to live</button>
+    </section>
+  );
+}
