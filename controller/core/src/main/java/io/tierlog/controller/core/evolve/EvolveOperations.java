@@ -35,10 +35,12 @@ final class EvolveOperations {
     private EvolveOperations() {}
 
     static void issued(Tables t, OperationIssued fact) {
-        RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), fact.operation());
-        if (t.get(Rows.OPERATIONS, key) != null) {
-            throw new IllegalHistory("Operation " + fact.operation() + " was issued before");
+        // Not by its row: a row that is not there has to be looked for in the store.
+        if (fact.commandSequence() <= Evolve.node(t, fact).commandSequence()) {
+            throw new IllegalHistory("Operation " + fact.operation() + " was issued before: its command has number " + fact.commandSequence()
+                    + ", and " + Evolve.node(t, fact).commandSequence() + " was given");
         }
+        RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), fact.operation());
         boolean holds = fact.kind() == OperationKind.BACK_UP;
         List<Block> kept = holds ? Blocks.deepest(fact.blocks()) : fact.blocks();
         t.put(Rows.OPERATIONS, key, OperationEdit.issued(fact, kept));
