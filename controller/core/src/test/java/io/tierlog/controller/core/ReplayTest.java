@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
 
 import io.tierlog.controller.core.api.DecideResult;
 import io.tierlog.controller.core.api.IllegalHistory;
@@ -260,5 +261,19 @@ class ReplayTest {
             }
         });
         assertTrue(String.valueOf(thrown.getMessage()).contains("@"), thrown.getMessage());
+    }
+
+    @Test
+    void anOperationThatIsIssuedTwiceIsAnIllegalHistory() {
+        HeapTables tables = new HeapTables();
+        for (Fact fact : history(11).world().facts) {
+            Core.evolve(tables, fact);
+            if (fact instanceof io.tierlog.schemas.decision.OperationIssued) {
+                IllegalHistory thrown = assertThrows(IllegalHistory.class, () -> Core.evolve(tables, fact));
+                assertTrue(String.valueOf(thrown.getMessage()).contains("was issued before"), thrown.getMessage());
+                return;
+            }
+        }
+        fail("No operation was issued");
     }
 }
