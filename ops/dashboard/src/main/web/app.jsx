@@ -55,6 +55,7 @@ function App() {
   const [page, setPage] = useState(null);
   const [link, setLink] = useState({ state: "connecting" });
   const [past, setPast] = useState(0); // the moment that is shown, milliseconds since 1970; 0 for now
+  const [travel, setTravel] = useState(false);
   const [range, setRange] = useState({ firstMs: 0, lastMs: 0 });
   const moment = HAS_PAST.includes(at.page) ? past : 0;
   const [now, setNow] = useState(Date.now());
@@ -124,12 +125,17 @@ function App() {
               </select>
             </label>
           )}
-          <button type="button" onClick={switchTheme} aria-label={`Switch to ${theme === "dark" ? "light" : "dark"} colours`}>{theme === "dark" ? "Light" : "Dark"}</button>
+          {HAS_PAST.includes(at.page) && !travel && !past && (
+            <button type="button" disabled={!range.lastMs} onClick={() => setTravel(true)}>Go back in time</button>
+          )}
+          <button type="button" class="theme" onClick={switchTheme} aria-label={`Switch to ${theme === "dark" ? "light" : "dark"} colours`}>{theme === "dark" ? "Light" : "Dark"}</button>
           <Connection link={link} />
         </div>
       </header>
       <Notice link={link} page={page} now={now} setToken={(value) => { store("token", value); setToken(value); }} />
-      {HAS_PAST.includes(at.page) && <TimeTravel past={past} range={range} setPast={setPast} reading={link.state === "reading"} />}
+      {HAS_PAST.includes(at.page) && (travel || past > 0) && (
+        <TimeTravel past={past} range={range} setPast={setPast} close={() => setTravel(false)} reading={link.state === "reading"} />
+      )}
       <main id="main" tabindex="-1">
         <h1>{at.page === "node" ? `Node ${at.name}` : TITLES[at.page]}</h1>
         {!shown ? <p class="empty">{link.state === "refused" ? "Nothing to show." : link.state === "reading" ? "Reading the log up to that moment." : "Waiting for the log."}</p>

@@ -124,8 +124,8 @@ function Treemap({ prefixes, find }) {
         return (
           <button type="button" key={p.namespace + p.root} class="tile" title={`${bytes(p.savedBytes)}, ${p.namespace}, ${rest}`} onClick={() => find(p.root, p.namespace)}
             style={{ left: `${p.x}px`, top: `${p.y}px`, width: `${Math.max(1, p.w - 2)}px`, height: `${Math.max(1, p.h - 2)}px`, "--share": `${Math.round(100 * share)}%` }}>
-            <b class={p.w > 90 && p.h > 44 ? "" : "hidden"}>{bytes(p.savedBytes)}</b>
-            <span class={p.w > 90 && p.h > 44 ? "" : "hidden"}>{p.namespace}</span> <span class="hidden">{rest}</span>
+            <b class={p.w > 70 && p.h > 26 ? "" : "hidden"}>{bytes(p.savedBytes)}</b>
+            <span class={p.w > 70 && p.h > 44 ? "" : "hidden"}>{p.namespace.split("/").at(-1) || p.namespace}</span> <span class="hidden">{rest}</span>
           </button>
         );
       })}

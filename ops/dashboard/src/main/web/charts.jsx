@@ -39,6 +39,7 @@ export function Chart({ label, data, series, stack, format, max, theme, height =
         height,
         cursor: { y: false, points: { show: !stack } },
         legend: { show: false },
+        padding: [null, 28, null, null], // the last time stands below the end of the line
         scales: { x: { time: true }, y: { range: (u, low, high) => [0, max ?? Math.max(high * 1.1, 1e-3)] } },
         axes: [
           { ...axis, size: 28, space: 70, values: (u, ticks) => ticks.map((t) => new Date(t * 1000).toTimeString().slice(0, ticks.at(-1) - ticks[0] < 300 ? 8 : 5)) },

@@ -121,7 +121,7 @@ function Migrations({ page, stamp, acts }) {
   const going = (m) => m.state === "SUBMITTED" || m.state === "RUNNING";
   return (
     <>
-      <Panel title="Migrations" note={`the last ${page.migrations.length}, ${stamp}`} wide>
+      <Panel title="Migrations" note={page.migrations.length ? `the last ${page.migrations.length}, ${stamp}` : stamp} wide>
         <Table head={["Requested", "Migration", "State", "What", "Nodes", "Accepted", "Rejected, and why", "Arrived", ...(acts.may ? [""] : [])]} empty="No operator has requested a migration."
           rows={page.migrations.map((m) => [
             clock(m.submittedMs), m.id, m.state === "REJECTED" ? <b class="bad">rejected</b> : words(m.state) + (m.dryRun ? ", dry run" : ""),

@@ -5,19 +5,13 @@ import { stampOf } from "./format.js";
 export const HAS_PAST = ["overview", "nodes", "node", "requests", "operate"];
 const STEP_MS = 1000;
 
-export function TimeTravel({ past, range, setPast, reading }) {
-  const [open, setOpen] = useState(false);
+export function TimeTravel({ past, range, setPast, close, reading }) {
   const [held, setHeld] = useState(null); // while the slider is being moved
-  if (!past && !open) {
-    return (
-      <div class="travel"><button type="button" class="plain" disabled={!range.lastMs} onClick={() => setOpen(true)}>Go back in time</button></div>
-    );
-  }
   const at = held ?? (past || range.lastMs);
   const live = () => {
-    setOpen(false);
     setHeld(null);
     setPast(0);
+    close();
   };
   return (
     <section class={past ? "travel past" : "travel"} aria-label="Time travel">

@@ -135,7 +135,7 @@ final class ChromeDriver implements AutoCloseable {
     /** Fails when axe-core finds something serious or critical on the page in one of the themes. */
     void requireAccessible(String what) throws IOException, InterruptedException {
         for (String theme : List.of("light", "dark")) {
-            run("if (document.documentElement.dataset.theme !== arguments[0]) document.querySelector('.tools button').click()", theme);
+            run("if (document.documentElement.dataset.theme !== arguments[0]) document.querySelector('.tools .theme').click()", theme);
             await(theme, "return document.documentElement.dataset.theme === arguments[0]", theme);
             JsonNode serious = run(axe() + """
                     ;return axe.run(document, { resultTypes: ["violations"] }).then((found) => found.violations

@@ -211,7 +211,7 @@ class LivePageTest {
         log.append(List.of(new ProducerRecord<>(later.topic(), later.partition(), endMs + 5_000, later.key(), later.value())));
         open("nodes");
         browser.await("the node that came later", "return document.body.innerText.includes('later')");
-        browser.run("[...document.querySelectorAll('.travel button')].find((b) => b.innerText === 'Go back in time').click()");
+        browser.run("[...document.querySelectorAll('.tools button')].find((b) => b.innerText === 'Go back in time').click()");
         browser.await("the slider", "return document.querySelector('.travel input') !== null");
         long momentMs = browser.run("""
                 const slider = document.querySelector(".travel input");

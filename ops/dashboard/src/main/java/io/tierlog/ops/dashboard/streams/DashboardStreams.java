@@ -16,11 +16,13 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.IsolationLevel;
@@ -156,6 +158,10 @@ public final class DashboardStreams implements AutoCloseable {
                 lag.put(name.tags().get("topic") + "-" + name.tags().get("partition"), value.longValue());
             }
         });
+        // For a topic with dots the consumer has each number twice, under the old name with underscores too.
+        Set<String> old = lag.keySet().stream().filter(name -> name.indexOf('.') >= 0).map(name -> name.replace('.', '_'))
+                .collect(Collectors.toSet());
+        lag.keySet().removeAll(old);
         return lag;
     }
 
