@@ -78,13 +78,14 @@ class Processes:
 class Agent:
     """One agent on a Unix socket."""
 
-    def __init__(self, processes: Processes, name: str, block_bytes: int, block_tokens: int, ranks: int = 1, host_blocks: int = 256) -> None:
+    def __init__(self, processes: Processes, name: str, block_bytes: int, block_tokens: int, ranks: int = 1, host_blocks: int = 256,
+                 store: str = "", more: tuple[str, ...] = ()) -> None:
         self.processes, self.name = processes, name
         self.socket = str(processes.directory / f"{name}.sock")
-        self.store = processes.directory / f"store-{name}"
+        self.store = processes.directory / f"store-{store or name}"
         self._words = ["agent", "--bootstrap-servers", processes.brokers, "--node", name, "--store", str(self.store),
                        "--host", f"{host_blocks}blocks", "--bytes-per-block", f"{block_bytes}", "--block-tokens", str(block_tokens), "--ranks", str(ranks), "--no-tcp",
-                       "--engine-socket", self.socket, "--registration-timeout", "60"]
+                       "--engine-socket", self.socket, "--registration-timeout", "60", *more]
 
     @property
     def address(self) -> str:

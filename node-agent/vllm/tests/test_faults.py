@@ -289,6 +289,17 @@ def test_a_preemption_waits_for_saves_and_then_abandons_them(fake, engines):
     run(engine)
 
 
+def test_only_blocks_that_may_be_published_are_saved(fake, engines):
+    engine = engines(fake.address)
+    request = Request("limited", prompt(31, 22), 1)
+    request.num_publishable_block_hashes = 3
+    engine.add(request)
+    engine.add(Request("free", prompt(32, 22), 1))
+    run(engine)
+    saved = {name: sum(len(one.blocks) for one in fake.requests("Sealed") if repr(name) in one.request) for name in ("limited", "free")}
+    assert saved == {"limited": 3, "free": 22 // TOKENS}
+
+
 def test_an_offer_is_released_when_nothing_is_loaded(fake, engines):
     engine = engines(fake.address)
     fake.offer = 4

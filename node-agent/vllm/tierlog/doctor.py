@@ -81,14 +81,19 @@ def agent(address: str, sleep: Callable[[float], None] = time.sleep) -> Iterable
     import grpc
 
     from tierlog.messages import messages, stub
-    from tierlog.stream import refusal
-    channel = grpc.insecure_channel(address)
+    from tierlog.stream import open_channel, refusal
+    try:
+        channel = open_channel(address)
+    except OSError as e:
+        yield "wrong", "tls", f"{e.filename} cannot be read: {e.strerror}. Correct TIERLOG_TLS_CA, TIERLOG_TLS_CERTIFICATES or TIERLOG_TLS_KEY"
+        return
     try:
         calls = stub(channel)
         try:
             health = calls.Health(messages.HealthRequest(), timeout=_PATIENCE_S, wait_for_ready=True)
         except grpc.RpcError as e:
-            yield "wrong", "agent", f"{address} does not answer: {refusal(e)}. Is 'tierlog agent' running, and is this its --port or --engine-socket?"
+            yield "wrong", "agent", f"{address} does not answer: {refusal(e)}. Is 'tierlog agent' running, and is this its --port or " \
+                "--engine-socket? With --tls-certificates there, TIERLOG_TLS_CA must name the file of its authority"
             return
         until = time.monotonic() + _PATIENCE_S
         while not health.on_the_log and time.monotonic() < until:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from typing import Any, Callable, Optional
 
@@ -18,6 +19,22 @@ FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.05, 1.0
 _NOT_YET_S = 0.1
 _OPTIONS = [("grpc.enable_retries", 0), ("grpc.initial_reconnect_backoff_ms", 50), ("grpc.min_reconnect_backoff_ms", 50),
             ("grpc.max_reconnect_backoff_ms", 1000), ("grpc.max_receive_message_length", 16 << 20), ("grpc.use_local_subchannel_pool", 1)]
+
+
+def open_channel(address: str, options: Optional[list[tuple[str, int]]] = None) -> grpc.Channel:
+    """A channel to an agent. An address with a port speaks TLS when the environment names the PEM files that Tierlog's programs have as options:
+    ``TIERLOG_TLS_CA``, and ``TIERLOG_TLS_CERTIFICATES`` with ``TIERLOG_TLS_KEY`` where the agent asks for a certificate."""
+    files = {name: os.environ.get("TIERLOG_TLS_" + name, "") for name in ("CA", "CERTIFICATES", "KEY")}
+    if address.startswith("unix:") or not (files["CA"] or files["CERTIFICATES"]):
+        return grpc.insecure_channel(address, options=options)
+    files["KEY"] = files["KEY"] or files["CERTIFICATES"]
+    content: dict[str, Optional[bytes]] = {}
+    for name, path in files.items():
+        content[name] = None
+        if path:
+            with open(path, "rb") as file:
+                content[name] = file.read()
+    return grpc.secure_channel(address, grpc.ssl_channel_credentials(content["CA"], content["KEY"], content["CERTIFICATES"]), options=options)
 
 
 def refusal(error: BaseException) -> str:
@@ -39,7 +56,7 @@ class NoticeStream:
         self._wake = threading.Event()
         self._lock = threading.Lock()
         self._call: Optional[Any] = None
-        self._channel = grpc.insecure_channel(address, options=_OPTIONS)
+        self._channel = open_channel(address, _OPTIONS)
         self._channel.subscribe(self._connectivity)
         self.calls = stub(self._channel)
         #: Whether a process listens at the address.

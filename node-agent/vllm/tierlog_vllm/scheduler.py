@@ -473,6 +473,10 @@ class SchedulerSide:
             return
         # Tokens that are not known yet (drafts, and those of a step under way) are in no whole block.
         whole = min(min(done, request.num_tokens) // tokens, len(request.block_hashes), len(tracked.blocks), MOST_BLOCKS)
+        # A newer vLLM says how many of the hashes may be stored by now.
+        publishable = getattr(request, "num_publishable_block_hashes", None)
+        if publishable is not None:
+            whole = min(whole, int(publishable))
         if whole > tracked.sealed_to:
             blocks = []
             for index in range(tracked.sealed_to, whole):

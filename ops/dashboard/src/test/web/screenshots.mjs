@@ -6,6 +6,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const [url, out] = process.argv.slice(2);
+let nodes;
+try {
+  nodes = (await (await fetch(new URL("/api/nodes", url))).json()).nodes;
+} catch (failure) {
+  console.error(`no live page answers at ${url} (${failure.cause?.code ?? failure.message}): start one with ops/tierlog demo, and give the address that it prints`);
+  process.exit(2);
+}
 const SIZES = { desktop: [1366, 900], phone: [390, 844] };
 const PAGES = ["overview", "nodes", "requests", "blocks", "operate", "log"];
 const PATIENCE_MS = 30_000;
@@ -26,7 +33,7 @@ try {
   const run = async (expression) => (await call("Runtime.evaluate", { expression, returnByValue: true })).result.value;
   const resize = (size, width, height) => call("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: size === "phone" });
   await call("Page.enable");
-  const node = (await (await fetch(new URL("/api/nodes", url))).json()).nodes[0]?.node;
+  const node = nodes?.[0]?.node;
   const pages = node ? [...PAGES, `node/${encodeURIComponent(node)}`] : PAGES;
   for (const [size, [width, height]] of Object.entries(SIZES)) {
     for (const theme of ["light", "dark"]) {

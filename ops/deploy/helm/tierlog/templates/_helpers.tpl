@@ -38,6 +38,20 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 - --client-config
 - /etc/tierlog/kafka/{{ .root.Values.kafka.clientSecretKey }}
 {{- end }}
+{{- if and .root.Values.tls.secret (ne .part "setup") }}
+- --tls-certificates
+- /etc/tierlog/tls/tls.crt
+- --tls-key
+- /etc/tierlog/tls/tls.key
+- --tls-ca
+- /etc/tierlog/tls/ca.crt
+- --tls-except
+- STATUS
+{{- if .root.Values.tls.clients }}
+- --tls-client-ca
+- /etc/tierlog/tls/ca.crt
+{{- end }}
+{{- end }}
 {{- end -}}
 
 {{- define "tierlog.mounts" -}}
@@ -46,6 +60,11 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- if index .root.Values.kafka.clientSecrets .part }}
 - name: kafka-client
   mountPath: /etc/tierlog/kafka
+  readOnly: true
+{{- end }}
+{{- if and .root.Values.tls.secret (ne .part "setup") }}
+- name: tls
+  mountPath: /etc/tierlog/tls
   readOnly: true
 {{- end }}
 {{- if and .root.Values.tokensSecret (ne .part "setup") (ne .part "bridge") }}
@@ -62,6 +81,12 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 - name: kafka-client
   secret:
     secretName: {{ . | quote }}
+    defaultMode: 0440
+{{- end }}
+{{- if and .root.Values.tls.secret (ne .part "setup") }}
+- name: tls
+  secret:
+    secretName: {{ .root.Values.tls.secret | quote }}
     defaultMode: 0440
 {{- end }}
 {{- if and .root.Values.tokensSecret (ne .part "setup") (ne .part "bridge") }}

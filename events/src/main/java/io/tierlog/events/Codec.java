@@ -63,7 +63,7 @@ public final class Codec {
         Subject subject = new Subject(topic, schema.getFullName());
         Integer id = known.get(subject);
         if (id == null) {
-            id = ids.register(Subjects.topicRecordName(topic, schema), schema);
+            id = ids.registered(Subjects.topicRecordName(topic, schema), schema);
             known.put(subject, id);
         }
         return id;

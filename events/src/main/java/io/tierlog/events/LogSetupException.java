@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.events;
 
-import java.security.cert.CertificateExpiredException;
+import io.tierlog.tls.TlsFault;
 import java.util.List;
 import javax.net.ssl.SSLException;
 import org.apache.kafka.common.config.ConfigException;
@@ -72,33 +72,22 @@ public abstract sealed class LogSetupException extends RuntimeException {
             initCause(cause);
         }
 
-        /** The reason is in the causes, as text of the JDK's TLS; only expiry has a type of its own. */
         private static String tls(KafkaAccess access, Throwable failure) {
             String servers = access.bootstrapServers();
             String reason = innermost(failure);
-            for (Throwable each = failure; each != null; each = each.getCause()) {
-                String text = String.valueOf(each.getMessage());
-                if (each instanceof CertificateExpiredException) {
-                    return "the certificate of the brokers at " + servers + " has expired (" + text + "); give the brokers a new one";
-                }
-                if (text.contains("No subject alternative") || text.contains("No name matching")) {
-                    return "the certificate of the brokers at " + servers + " is for another host name (" + text + "); use a name of the certificate"
-                            + " in --bootstrap-servers and advertised.listeners, or give the brokers a certificate for this name";
-                }
-                if (text.contains("unable to find valid certification path") || text.contains("Path does not chain with any of the trust anchors")) {
-                    return "the certificate of the brokers at " + servers + " is not signed by an authority that this process trusts; name their"
-                            + " authority with ssl.truststore.location in the file of --client-config";
-                }
-                if (text.contains("fatal alert")) {
-                    return "the brokers at " + servers + " refuse the certificate of this process (" + text + "); give one that is signed by an"
-                            + " authority that the brokers trust and has not expired, with ssl.keystore.location in the file of --client-config";
-                }
-                if (text.contains("recognized SSL message")) {
-                    return "the brokers at " + servers + " do not speak TLS at this port; use their TLS port, or correct security.protocol in the"
-                            + " file of --client-config";
-                }
-            }
-            return "no TLS connection with the brokers at " + servers + ": " + reason + "; check the ssl.* lines of the file of --client-config";
+            return switch (TlsFault.of(failure).orElse(TlsFault.OTHER)) {
+                case EXPIRED -> "the certificate of the brokers at " + servers + " has expired (" + reason + "); give the brokers a new one";
+                case OTHER_HOST -> "the certificate of the brokers at " + servers + " is for another host name (" + reason + "); use a name of the"
+                        + " certificate in --bootstrap-servers and advertised.listeners, or give the brokers a certificate for this name";
+                case UNKNOWN_AUTHORITY -> "the certificate of the brokers at " + servers + " is not signed by an authority that this process trusts;"
+                        + " name their authority with ssl.truststore.location in the file of --client-config";
+                case REFUSED -> "the brokers at " + servers + " refuse the certificate of this process (" + reason + "); give one that is signed by"
+                        + " an authority that the brokers trust and has not expired, with ssl.keystore.location in the file of --client-config";
+                case NO_TLS -> "the brokers at " + servers + " do not speak TLS at this port; use their TLS port, or correct security.protocol in the"
+                        + " file of --client-config";
+                case OTHER -> "no TLS connection with the brokers at " + servers + ": " + reason
+                        + "; check the ssl.* lines of the file of --client-config";
+            };
         }
     }
 

@@ -6,6 +6,7 @@ import io.tierlog.events.LogSetupException.BrokerUnreachable;
 import io.tierlog.events.LogSetupException.PartitionsDiffer;
 import io.tierlog.events.LogSetupException.TopicsMissing;
 import io.tierlog.events.LogSetupException.TransactionsTooOld;
+import io.tierlog.events.topic.Topics;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -175,27 +176,38 @@ public final class TopicAdmin implements AutoCloseable {
     public record Space(String where, long freeBytes, long totalBytes) {}
 
     /**
-     * The log directory of all brokers that has the least free space; empty when the cluster does not say.
+     * The log directories of all brokers.
+     *
+     * @param least the one that has the least free space; empty when the cluster does not say
+     * @param offline those that their brokers have stopped to use, for people, each with the cause
+     */
+    public record LogDirectories(Optional<Space> least, List<String> offline) {}
+
+    /**
+     * How the log directories of all brokers are.
      *
      * @throws LogSetupException when the principal lacks DESCRIBE on the cluster
      */
-    public Optional<Space> leastFreeSpace() {
+    public LogDirectories logDirectories() {
         try {
             List<Integer> brokers = get("the brokers", admin.describeCluster().nodes()).stream().map(Node::id).toList();
             List<Space> all = new ArrayList<>();
+            List<String> offline = new ArrayList<>();
             get("the log directories", admin.describeLogDirs(brokers).allDescriptions()).forEach((broker, directories) ->
                     directories.forEach((path, found) -> {
-                        if (found.usableBytes().isPresent() && found.totalBytes().isPresent()) {
-                            all.add(new Space("log directory " + path + " of broker " + broker,
-                                    found.usableBytes().getAsLong(), found.totalBytes().getAsLong()));
+                        String where = "log directory " + path + " of broker " + broker;
+                        if (found.error() != null) {
+                            offline.add(where + " (" + found.error().getMessage() + ")");
+                        } else if (found.usableBytes().isPresent() && found.totalBytes().isPresent()) {
+                            all.add(new Space(where, found.usableBytes().getAsLong(), found.totalBytes().getAsLong()));
                         }
                     }));
-            return all.stream().min(Comparator.comparingLong(Space::freeBytes));
+            return new LogDirectories(all.stream().min(Comparator.comparingLong(Space::freeBytes)), offline);
         } catch (LogSetupException e) {
             if (e.getCause() instanceof ClusterAuthorizationException) {
                 throw e;
             }
-            return Optional.empty(); // an older broker; one that does not answer is found by others
+            return new LogDirectories(Optional.empty(), List.of()); // an older broker; one that does not answer is found by others
         }
     }
 

@@ -10,6 +10,7 @@ import io.tierlog.events.LogSetupException.BrokerUnreachable;
 import io.tierlog.events.LogSetupException.PartitionsDiffer;
 import io.tierlog.events.LogSetupException.Refused;
 import io.tierlog.events.LogSetupException.TopicsMissing;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.kafka.EmbeddedKafka;
 import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
 import io.tierlog.schemas.Envelope;

@@ -12,7 +12,7 @@ import static org.apache.kafka.common.resource.PatternType.PREFIXED;
 
 import io.tierlog.events.LogSetupException.AclsMissing;
 import io.tierlog.events.TopicAdmin;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashSet;

@@ -2,12 +2,12 @@
 package io.tierlog.events.config;
 
 import io.tierlog.events.KafkaAccess;
-import io.tierlog.events.Topics;
 import io.tierlog.events.registry.Credentials;
 import io.tierlog.events.registry.RegistryConfig;
 import io.tierlog.events.registry.RegistryLimits;
 import io.tierlog.events.sign.RecordKeys;
 import io.tierlog.events.sign.RecordSigning;
+import io.tierlog.events.topic.Topics;
 import java.io.IOException;
 import java.io.Reader;
 import java.net.URI;

@@ -9,6 +9,7 @@ package io.tierlog.events.registry;
  * {@link UnknownSchemaIdException}      answer: no such id   the record is unreadable: dead letter
  * {@link UnreadableSchemaException}     answer: not for us   the record is unreadable: dead letter
  * {@link IncompatibleSchemaException}   answer: refused      stop: a schema was changed against the rules
+ * {@link WrongSchemaIdException}        another schema there   stop: records could not be read
  * {@link SchemaNotBundledException}     not in the jar       stop: the program was built without its schema
  * </pre>
  */
@@ -17,6 +18,7 @@ public abstract sealed class RegistryException extends RuntimeException
                 UnknownSchemaIdException,
                 UnreadableSchemaException,
                 IncompatibleSchemaException,
+                WrongSchemaIdException,
                 SchemaNotBundledException {
     private static final long serialVersionUID = 1L;
 

@@ -2,6 +2,7 @@
 package io.tierlog.events.registry;
 
 import org.apache.avro.Schema;
+import org.apache.avro.SchemaNormalization;
 
 /**
  * The port to the source of schema ids. Implementations are safe for use by several threads and remember what they learned, so
@@ -21,6 +22,28 @@ public interface SchemaIds {
      * @throws SchemaNotBundledException when ids come from the jar and the jar does not hold the schema
      */
     int register(String subject, Schema schema);
+
+    /**
+     * The same, and makes sure that readers find the schema under that id.
+     *
+     * @throws WrongSchemaIdException when there is another one
+     */
+    default int registered(String subject, Schema schema) {
+        int id = register(subject, schema);
+        String found;
+        try {
+            Schema held = byId(id);
+            if (SchemaNormalization.parsingFingerprint64(held) == SchemaNormalization.parsingFingerprint64(schema)) {
+                return id;
+            }
+            found = held.getFullName();
+        } catch (UnknownSchemaIdException e) {
+            found = "none";
+        } catch (UnreadableSchemaException e) {
+            found = "what is no schema: " + e.getMessage();
+        }
+        throw new WrongSchemaIdException(subject, id, found);
+    }
 
     /**
      * The schema with which a record of this id was written.

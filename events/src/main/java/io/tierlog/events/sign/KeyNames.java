@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.events.sign;
 
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.schemas.event.AgentEvent;
 import io.tierlog.schemas.event.AgentRegistering;
 import io.tierlog.schemas.event.BlocksMissing;

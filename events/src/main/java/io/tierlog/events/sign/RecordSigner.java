@@ -43,7 +43,7 @@ public final class RecordSigner implements ProducerInterceptor<byte[], byte[]> {
         writer = (Writer) settings.get(WRITER);
     }
 
-    /** A record that this process has no key for leaves without a code, and is refused where codes are required. */
+    /** A record that this process has no key for leaves without a code, with a warning, and is refused where codes are required. */
     @Override
     public ProducerRecord<byte[], byte[]> onSend(ProducerRecord<byte[], byte[]> record) {
         if (signing == null || writer == null || record.partition() == null) {
@@ -51,6 +51,9 @@ public final class RecordSigner implements ProducerInterceptor<byte[], byte[]> {
         }
         String name = writer.keyName(signing, record.topic(), record.key());
         SecretKey key = name == null ? null : signing.keys().find(signing.keys().signingId(), name);
+        if (name != null && key == null) {
+            signing.keyless(name);
+        }
         if (key != null) {
             RecordMac.sign(record.headers(), key, signing.keys().signingId(),
                     new RecordMac.Signed(record.topic(), record.partition(), record.key(), record.value()));

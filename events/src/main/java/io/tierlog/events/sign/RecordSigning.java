@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.events.sign;
 
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.Message;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Signs records and checks them, with the keys of this process. Safe for use by several threads.
@@ -15,11 +18,15 @@ import org.jspecify.annotations.Nullable;
  * both modes.
  */
 public final class RecordSigning {
+    private static final Logger LOG = LoggerFactory.getLogger(RecordSigning.class);
+
     private final RecordKeys keys;
     private final Topics topics;
     private final Mode mode;
     private final LongAdder unsigned = new LongAdder();
     private final LongAdder forged = new LongAdder();
+    private final LongAdder keyless = new LongAdder();
+    private final AtomicBoolean reported = new AtomicBoolean();
 
     /** What becomes of records without a code. */
     public enum Mode {
@@ -54,6 +61,20 @@ public final class RecordSigning {
     /** Records that were refused, count. */
     public long forged() {
         return forged.sum();
+    }
+
+    /** Records that left without a code, because this process has no key for them, count. */
+    public long keyless() {
+        return keyless.sum();
+    }
+
+    /** A record leaves without a code: logged once, since the keys of a process do not change. */
+    void keyless(String name) {
+        keyless.increment();
+        if (reported.compareAndSet(false, true)) {
+            LOG.warn("a record leaves without a code, and is refused where codes are required: --record-keys has no key '{}' under the id {}; derive"
+                    + " the file for this process with: tierlog keys derive", name, keys.signingId());
+        }
     }
 
     /** Why an event is forged, for people; null when it is not. */

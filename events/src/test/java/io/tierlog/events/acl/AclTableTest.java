@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;

@@ -18,7 +18,7 @@ import java.util.regex.Pattern;
  * no connections by itself. Its output goes to a file in its directory.
  */
 final class RegistryProcess implements AutoCloseable {
-    private static final long START_DEADLINE_S = 60;
+    private static final long START_DEADLINE_S = 180;
     private static final Pattern LISTENING = Pattern.compile("Listening on: http://127\\.0\\.0\\.1:(\\d+)");
 
     private final Process process;

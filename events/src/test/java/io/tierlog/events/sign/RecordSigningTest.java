@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Partitions;
 import io.tierlog.events.Schemas;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.event.BlocksMissing;
 import io.tierlog.schemas.event.BlocksStored;
@@ -188,6 +188,14 @@ class RecordSigningTest {
         assertNull(check(warn, event, good));
         assertTrue(String.valueOf(warn.check(event, 2, good.key(), good.value(), good.headers())).contains("not that of the key"));
         assertEquals(1, warn.forged());
+    }
+
+    @Test
+    void aRecordWithoutAKeyLeavesWithAWarning() {
+        Event event = about("agent/n2/p", "node/n2");
+        ProducerRecord<byte[], byte[]> sent = sent(n1, RecordSigner.Writer.BRIDGE, event);
+        assertFalse(RecordMac.hasCode(sent.headers()));
+        assertEquals(1, n1.keyless());
     }
 
     @Test

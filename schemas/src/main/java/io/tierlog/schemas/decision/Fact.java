@@ -7,7 +7,8 @@ import io.tierlog.schemas.WireRecord;
 /** What the controller holds true: every fact, in tierlog.decisions. State is the fold of these. */
 public sealed interface Fact extends WireRecord
         permits PartitionOpened, TimeAdvanced, InputSkipped, InputRefused, InputApplied, SweepAdvanced, AgentAccepted, AgentRefused,
-                NodeEnded, NodeSeen, EngineJoined, EngineLeft, RequestAdmitted, RequestTransitioned, SealedNoted, BlocksTouched, OperationIssued,
+                NodeEnded, NodeExpired, NamespacesExpired, NodeSeen,
+                EngineJoined, EngineLeft, RequestAdmitted, RequestTransitioned, SealedNoted, BlocksTouched, OperationIssued,
                 OperationOverdue, OperationEnded, OrphanAdopted, LeaseRequested, LeaseHeld, LeaseEnded, BlocksPlaced, BlocksBackedUp,
                 BlocksUnconfirmed, BlocksRemoved, WaterLevelCrossed, WaterLevelRelieved, PolicyVersioned, PolicyRefused, PolicyAdopted,
                 ConfigWarning, GroupsAdvanced, QuotaExceeded, MigrationSubmitted, MigrationRejected, MigrationCompleted, MarkAdded, MarkConsumed,

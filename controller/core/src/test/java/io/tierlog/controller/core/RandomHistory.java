@@ -3,11 +3,11 @@ package io.tierlog.controller.core;
 
 import io.tierlog.controller.core.api.DecideResult;
 import io.tierlog.controller.core.api.Limits;
-import io.tierlog.controller.core.policy.Policies;
 import io.tierlog.controller.core.state.Blocks;
 import io.tierlog.controller.core.state.NodeRows;
 import io.tierlog.controller.core.state.PlacementRows;
 import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.controller.core.table.RowKey;
 import io.tierlog.controller.core.table.Rows;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockName;
@@ -15,23 +15,15 @@ import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Envelope;
-import io.tierlog.schemas.FetchPolicy;
-import io.tierlog.schemas.GroupPolicy;
-import io.tierlog.schemas.MarkClearing;
 import io.tierlog.schemas.MigrationMethod;
 import io.tierlog.schemas.MigrationOrder;
-import io.tierlog.schemas.MigrationPolicy;
-import io.tierlog.schemas.MigrationRoute;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.PagedBlock;
-import io.tierlog.schemas.Policy;
-import io.tierlog.schemas.PromotionPolicy;
 import io.tierlog.schemas.RemovalReason;
 import io.tierlog.schemas.Retention;
 import io.tierlog.schemas.SampleRule;
 import io.tierlog.schemas.Tier;
-import io.tierlog.schemas.WritePolicy;
 import io.tierlog.schemas.command.BackUpBlocks;
 import io.tierlog.schemas.command.CancelOperation;
 import io.tierlog.schemas.command.Command;
@@ -102,6 +94,7 @@ public final class RandomHistory {
     private boolean dropsAtOnce;
     private boolean plain;
     private int migrations;
+    private long guestIncarnation;
     private final ArrayDeque<Message> underWay = new ArrayDeque<>();
 
     /** A command that its agent has not answered, or that it will answer again in the same way. */
@@ -135,7 +128,7 @@ public final class RandomHistory {
     }
 
     public RandomHistory run(int steps) {
-        w.policy(policy());
+        w.policy(DrawnPolicy.of(random, plain, DrawnOrders.of(dropsAtOnce, w.log.size())));
         for (String node : List.of("a", "b")) {
             agents.add(new Agent(node, node + "-" + lives++, CAPACITY, node.equals("a") ? DISK : 0));
             send(agents.getLast().registering());
@@ -145,23 +138,6 @@ public final class RandomHistory {
             step();
         }
         return this;
-    }
-
-    private Policy policy() {
-        WritePolicy write = List.of(WritePolicy.WRITE_BACK, WritePolicy.WRITE_BACK, WritePolicy.WRITE_THROUGH,
-                WritePolicy.WRITE_THROUGH_SELECTIVE).get(random.nextInt(4));
-        double high = (6 + random.nextInt(5)) / 10.0;
-        double diskHigh = (6 + random.nextInt(5)) / 10.0;
-        return new Policy(random.nextInt(3), write, high, high - random.nextInt(4) / 10.0, diskHigh, diskHigh - random.nextInt(4) / 10.0,
-                random.nextInt(6) != 0, 1 + random.nextInt(8), 3_000, 4_000, random.nextInt(4) == 0 ? 9 : 0, random.nextInt(4) != 0,
-                plain || random.nextInt(3) == 0 ? null : groups(), plain || random.nextInt(4) == 0 ? null : fetch());
-    }
-
-    /** Few promotions at once, of few blocks, and short memories. */
-    private FetchPolicy fetch() {
-        PromotionPolicy promotion = new PromotionPolicy(random.nextInt(8) > 0, 1 + random.nextInt(2), 1 + random.nextInt(3),
-                random.nextInt(6), random.nextInt(6_000), random.nextInt(3_000));
-        return new FetchPolicy(promotion, Policies.fetch(World.POLICY).peers());
     }
 
     /** Probes for blocks that requests are expected to need, mostly such as the disk has. */
@@ -190,18 +166,6 @@ public final class RandomHistory {
                 yield new PromoteDone(agent.envelope(), c.operation(), c.lease(), Agent.NAMESPACE, results, awaited, 0, 0);
             }
         };
-    }
-
-    /** One group that has everything, with routes that copy and mark, more or less of a quota, and few places for copies. */
-    private MigrationPolicy groups() {
-        Retention kept = random.nextBoolean() ? Retention.DELETE_SOURCE : Retention.KEEP_BOTH;
-        List<MigrationRoute> routes = new ArrayList<>();
-        routes.add(new MigrationRoute(Tier.HOST, Tier.DISK, 0.5, random.nextBoolean(), true, kept, 1 + random.nextInt(3), 4_096L * 4));
-        routes.add(new MigrationRoute(Tier.DISK, Tier.STORE, 0.6, true, random.nextInt(3) > 0, Retention.DELETE_SOURCE, 1, 4_096L * 3));
-        Long quota = random.nextInt(3) == 0 ? null : 4_096L * (4 + random.nextInt(8));
-        GroupPolicy group = new GroupPolicy("g", List.of(random.nextInt(5) == 0 ? "none" : "model/*"), quota, List.of(), routes);
-        return new MigrationPolicy(1_000 + random.nextInt(20_000), random.nextInt(4) == 0 ? MarkClearing.ON_EXPIRY : MarkClearing.ON_WRITE,
-                1 + random.nextInt(5), 4_096L * 6, List.of(group));
     }
 
     private void send(Event event) {
@@ -315,7 +279,7 @@ public final class RandomHistory {
         switch (random.nextInt(16)) {
             case 0 -> restart(agent, false);
             case 1 -> restart(agent, true);
-            case 2 -> w.policy(policy());
+            case 2 -> w.policy(DrawnPolicy.of(random, plain, DrawnOrders.of(dropsAtOnce, w.log.size())));
             case 3 -> send(new EngineAttached(agent.envelope(), "e", 10, Agent.digest(), Map.of()));
             case 4 -> send(new EngineDetached(agent.envelope(), "e", false));
             case 5 -> unknown(agent);
@@ -326,7 +290,22 @@ public final class RandomHistory {
         }
     }
 
+    /** A third node comes and goes at once; it comes again when it is forgotten, under a higher incarnation. */
+    private void guest() {
+        if (tables.get(Rows.NODES, new RowKey.Aggregate("node/guest")) == null) {
+            Agent guest = new Agent("guest", "guest-" + lives++, CAPACITY);
+            send(guest.registering());
+            guest.incarnation = w.node(guest).incarnation();
+            if (guest.incarnation <= guestIncarnation) {
+                throw new IllegalStateException("incarnation " + guest.incarnation + " after " + guestIncarnation);
+            }
+            guestIncarnation = guest.incarnation;
+            send(guest.stopping());
+        }
+    }
+
     private void tick() {
+        guest();
         before.accept(w, new Tick(agents.getFirst().envelope(), 0));
         DecideResult decided = w.tick(random.nextInt(2_000) + 1);
         for (Command command : decided.commands()) {

@@ -36,6 +36,7 @@ import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.PolicyPublished;
 import io.tierlog.schemas.event.Tick;
 import io.tierlog.schemas.event.WriteBackDone;
+import io.tierlog.schemas.state.ClockRow;
 import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.PlacementState;
@@ -119,6 +120,7 @@ public final class World {
         commands.addAll(last.commands());
         if (tables instanceof HeapTables heap) {
             assertEquals(List.of(), TableInvariants.check(heap, 0));
+            assertEquals(heap.rows(Rows.PLACEMENTS).size(), clock().placements(), "rows of placements");
             sample(heap);
         }
         return last;
@@ -158,7 +160,11 @@ public final class World {
 
     /** Log time: that of the last tick; 0 before the first. */
     public long timeMsOfLog() {
-        return Objects.requireNonNull(tables.get(Rows.CLOCK, new RowKey.Aggregate("clock/0"))).logTimeMs();
+        return clock().logTimeMs();
+    }
+
+    public ClockRow clock() {
+        return Objects.requireNonNull(tables.get(Rows.CLOCK, new RowKey.Aggregate("clock/0")));
     }
 
     public long timeMs() {

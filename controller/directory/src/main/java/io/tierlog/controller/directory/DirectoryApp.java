@@ -20,6 +20,7 @@ import io.tierlog.controller.http.HttpServer;
 import io.tierlog.controller.http.Listener;
 import io.tierlog.controller.http.ServerException;
 import io.tierlog.controller.http.StatusServer;
+import io.tierlog.controller.http.TokenMetrics;
 import io.tierlog.controller.http.Tokens;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Schemas;
@@ -110,26 +111,27 @@ public final class DirectoryApp implements AutoCloseable {
     }
 
     private DirectoryStreams begin(Codec codec, int partitions, ProbeCounts probes) {
-        Tokens tokens = Tokens.scoped(config.endpoints().tokens());
+        Tokens tokens = own(Tokens.scoped(config.endpoints().access(), config.tls()));
         Optional<String> own = config.endpoints().peerToken().map(DirectoryApp::token);
         DirectoryStreams made = new DirectoryStreams(config, codec, partitions, probes);
         parts.push(made);
+        TokenMetrics.register(tokens, made.metrics());
         config.endpoints().status().ifPresent(where -> {
-            StatusServer server = new StatusServer("--directory-status-listen", where, made.metrics(), made::report);
+            StatusServer server = new StatusServer("--directory-status-listen", where, config.tls(), made.metrics(), made::report);
             parts.push(server);
             statusPort = server.port();
         });
-        Listener grpcWhere = new Listener("--directory-grpc-listen", config.endpoints().grpc(), config.limits().server());
+        Listener grpcWhere = new Listener("--directory-grpc-listen", config.endpoints().grpc(), config.limits().server(), config.tls());
+        DirectoryService service = new DirectoryService(tokens, questions, config.limits().server().requests(), made.metrics());
         GrpcServer grpc = new GrpcServer(grpcWhere,
-                List.of(new DirectoryService(tokens, questions, config.limits().server().requests(), made.metrics()),
-                        new PeerService(tokens, () -> fanout, config.limits().keys())),
+                List.of(service, service.indexer(extras.indexer()), new PeerService(tokens, () -> fanout, config.limits().keys())),
                 CALLS_PER_CONNECTION, DirectoryService.WAITLESS);
         parts.push(grpc);
         grpcPort = grpc.port();
         // After the server, whose error names the option of a wrong address.
         PeerTokens.warning(config.endpoints(), tokens, own).ifPresent(LOG::warn);
-        Listener httpWhere = new Listener("--directory-listen", config.endpoints().http(), config.limits().server());
-        HttpServer http = new HttpServer(httpWhere, tokens, new DirectoryRoutes(questions, extras.hashers(), extras.namespaces()).all());
+        Listener httpWhere = new Listener("--directory-listen", config.endpoints().http(), config.limits().server(), config.tls());
+        HttpServer http = new HttpServer(httpWhere, tokens, new DirectoryRoutes(questions, extras.indexer()).all());
         parts.push(http);
         httpPort = http.port();
         String host = config.endpoints().advertised().orElse(config.endpoints().grpc().host());

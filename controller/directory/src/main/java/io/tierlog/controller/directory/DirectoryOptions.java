@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.directory;
 
+import io.tierlog.controller.directory.api.EngineTokenizer;
+import io.tierlog.controller.directory.api.Indexer;
+import io.tierlog.controller.directory.api.Models;
 import io.tierlog.controller.directory.api.QueryNamespaces;
 import io.tierlog.controller.directory.api.TokenHasher;
-import io.tierlog.controller.directory.api.TokenHashers;
 import io.tierlog.controller.directory.streams.Costs;
 import io.tierlog.controller.directory.streams.DirectoryConfig;
 import io.tierlog.controller.http.Endpoint;
+import io.tierlog.controller.streams.AccessOptions;
 import io.tierlog.controller.streams.ControllerOptions;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.config.Bounds;
 import io.tierlog.events.config.LogOptions;
 import io.tierlog.events.config.OptionValues;
 import io.tierlog.events.config.Options;
+import io.tierlog.events.config.TlsOptions;
 import io.tierlog.events.registry.RegistryLimits;
 import io.tierlog.events.sign.KeyNames;
 import java.nio.file.Path;
@@ -20,6 +24,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.config.ConfigDef.Importance;
@@ -37,6 +42,9 @@ public final class DirectoryOptions {
     public static final String COSTS = "costs";
     public static final String QUERY_NAMESPACE = "query.namespace";
     public static final String TOKEN_HASH = "token.hash";
+    public static final String BLOCK_TOKENS = "block.tokens";
+    public static final String TOKENIZER = "tokenizer";
+    public static final String COMPUTE_US = "compute.us";
 
     private static final int COST_NUMBERS = 5;
     private static final Bounds ENDPOINT = Bounds.form("HOST:PORT", Endpoint::parse);
@@ -53,11 +61,8 @@ public final class DirectoryOptions {
                         "Directory of the state; a lost one is rebuilt from the log.")
                 .text(ControllerOptions.APPLICATION_ID, NAME, "NAME", "Instances with the same name share the work (default: PREFIX-directory).")
                 .text(ControllerOptions.INSTANCE_ID, NAME, "NAME",
-                        "Name of this instance, for one that returns soon after it is stopped (default: none, it leaves the group).")
-                .text(ControllerOptions.API_TOKENS, Bounds.FILE, "FILE", "File of the tokens that are accepted: lines of reader|operator NAME"
-                        + " sha256:HEX [namespaces=PATTERN,...] (default: no tokens are required).")
-                .off(ControllerOptions.API_INSECURE, "Serve other machines without tokens.");
-        return LogOptions.declare(declareBeside(options));
+                        "Name of this instance, for one that returns soon after it is stopped (default: none, it leaves the group).");
+        return TlsOptions.declare(AccessOptions.declare(LogOptions.declare(declareBeside(options))));
     }
 
     /** Declares those that a directory beside a controller has too. */
@@ -75,9 +80,16 @@ public final class DirectoryOptions {
                                 + " three those of the policy (fetch.peers), by which nodes read (default: those of the default policy).")
                 .option(QUERY_NAMESPACE, ConfigDef.Type.STRING, "{model}", Bounds.form("", QueryNamespaces::new), "TEXT",
                         "Namespace of a /query, with {model}, {tenant}, {lora} and {salt}.")
-                .list(TOKEN_HASH, Bounds.form("MODEL=HASH", text -> hasher(text, new LinkedHashMap<>())), "MODEL=HASH",
-                        "How the keys of a model follow from its tokens, for /query: sha256_cbor:SEED or sha256_cbor_64bit:SEED, as in vLLM"
-                                + " with PYTHONHASHSEED=SEED, or sglang. Several models with commas (default: none).");
+                .list(TOKEN_HASH, Bounds.form("MODEL=HASH", text -> model(text, TokenHasher::parse)), "MODEL=HASH",
+                        "How a model's keys follow from tokens: sha256, sha256_cbor, xxhash or xxhash_cbor, then :SEED (vLLM's"
+                                + " PYTHONHASHSEED), with _64bit before it for 64 bits; or sglang. Several models with commas (default: none).")
+                .list(BLOCK_TOKENS, Bounds.form("MODEL=N", text -> model(text, DirectoryOptions::blockTokens)), "MODEL=N",
+                        "Tokens of a block of a model, for queries by tokens that do not say it. Several models with commas (default: none).")
+                .list(TOKENIZER, Bounds.form("MODEL=URL", text -> model(text, EngineTokenizer::parse)), "MODEL=URL",
+                        "An engine at http://HOST:PORT whose /tokenize makes tokens of text prompts, for scores. Several models with commas (default:"
+                                + " none).")
+                .number(COMPUTE_US, Indexer.COMPUTE_US, 1, Integer.MAX_VALUE, "US",
+                        "What computing a block costs, in microseconds: a block that costs as much to get has no part in a score.");
     }
 
     /** The configuration of a directory alone. */
@@ -91,31 +103,46 @@ public final class DirectoryOptions {
     public static DirectoryConfig beside(OptionValues values, Path stateDir) {
         DirectoryConfig.Endpoints addresses = new DirectoryConfig.Endpoints(
                 Endpoint.parse(values.text(LISTEN)), Endpoint.parse(values.text(GRPC_LISTEN)), values.optional(HOST),
-                ControllerOptions.endpoint(values.text(STATUS_LISTEN)), values.findPath(ControllerOptions.API_TOKENS),
-                values.findPath(PEER_TOKEN_FILE), values.flag(ControllerOptions.API_INSECURE));
+                ControllerOptions.endpoint(values.text(STATUS_LISTEN)), AccessOptions.rules(values),
+                values.findPath(PEER_TOKEN_FILE), values.flag(AccessOptions.INSECURE));
         KafkaAccess kafka = LogOptions.kafka(values);
         kafka.signing().ifPresent(on -> List.of(KeyNames.DIRECTORY, KeyNames.PLACEMENT).forEach(on.keys()::require));
         return DirectoryConfig.of(kafka, LogOptions.topics(values), stateDir)
                 .withRegistry(LogOptions.registry(values, RegistryLimits.DEFAULTS))
                 .withCosts(costs(values.list(COSTS)))
-                .withEndpoints(addresses);
+                .withEndpoints(addresses)
+                .withTls(TlsOptions.tls(values));
     }
 
     /** How a directory answers a /query. */
     public static DirectoryExtensions extras(OptionValues values) {
-        Map<String, TokenHasher> byModel = new LinkedHashMap<>();
-        values.list(TOKEN_HASH).forEach(each -> hasher(each, byModel));
-        return new DirectoryExtensions(Optional.empty(), DirectoryExtensions.NONE.probeLimits(), new TokenHashers(byModel),
-                new QueryNamespaces(values.text(QUERY_NAMESPACE)));
+        Models models = new Models(byModel(values, TOKEN_HASH, TokenHasher::parse), byModel(values, BLOCK_TOKENS, DirectoryOptions::blockTokens),
+                byModel(values, TOKENIZER, EngineTokenizer::parse));
+        return new DirectoryExtensions(Optional.empty(), DirectoryExtensions.NONE.probeLimits(),
+                new Indexer(models, new QueryNamespaces(values.text(QUERY_NAMESPACE)), values.number(COMPUTE_US)));
     }
 
-    private static void hasher(String text, Map<String, TokenHasher> byModel) {
+    private static <T> Map<String, T> byModel(OptionValues values, String option, Function<String, T> parse) {
+        Map<String, T> byModel = new LinkedHashMap<>();
+        values.list(option).stream().map(each -> model(each, parse)).forEach(each -> byModel.put(each.getKey(), each.getValue()));
+        return byModel;
+    }
+
+    private static <T> Map.Entry<String, T> model(String text, Function<String, T> parse) {
         // Names of models have no equals sign; a seed may have one.
         int split = text.indexOf('=');
         if (split < 1) {
-            throw new IllegalArgumentException("'" + text + "' is not MODEL=HASH");
+            throw new IllegalArgumentException("'" + text + "' does not begin with MODEL=");
         }
-        byModel.put(text.substring(0, split), TokenHasher.parse(text.substring(split + 1)));
+        return Map.entry(text.substring(0, split), parse.apply(text.substring(split + 1)));
+    }
+
+    private static int blockTokens(String text) {
+        int tokens = text.matches("\\d{1,5}") ? Integer.parseInt(text) : 0;
+        if (tokens < 1 || tokens > Indexer.MOST_BLOCK_TOKENS) {
+            throw new IllegalArgumentException("'" + text + "' is no number of tokens from 1 to " + Indexer.MOST_BLOCK_TOKENS);
+        }
+        return tokens;
     }
 
     private static Costs costs(List<String> numbers) {

@@ -18,7 +18,7 @@ final class PeerTokens {
      * @param own the token that this instance shows to others
      */
     static Optional<String> warning(DirectoryConfig.Endpoints endpoints, Tokens tokens, Optional<String> own) {
-        if (endpoints.tokens().isEmpty()) {
+        if (endpoints.access().isOpen()) {
             return Optional.empty();
         }
         if (own.isEmpty()) {

@@ -3,7 +3,7 @@ package io.tierlog.controller.directory;
 
 import io.tierlog.controller.directory.streams.DirectoryConfig;
 import io.tierlog.events.KafkaAccess;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.controller.directory.streams.DirectoryConfig.Endpoints;
+import io.tierlog.controller.http.AccessRules;
 import io.tierlog.controller.http.Endpoint;
 import io.tierlog.controller.http.Tokens;
 import java.io.IOException;
@@ -35,7 +36,8 @@ class PeerTokensTest {
 
     private static String warning(String address, Optional<String> advertised, Optional<Path> tokens, Optional<String> own) {
         Endpoint where = new Endpoint(address, 0);
-        Endpoints endpoints = new Endpoints(where, where, advertised, Optional.empty(), tokens, Optional.empty(), true);
+        Endpoints endpoints = new Endpoints(where, where, advertised, Optional.empty(),
+                tokens.map(AccessRules::of).orElse(AccessRules.OPEN), Optional.empty(), true);
         return PeerTokens.warning(endpoints, Tokens.scoped(tokens), own).orElse("");
     }
 

@@ -8,7 +8,7 @@ import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Partitions;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.TopicAdmin;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.kafka.EmbeddedKafka;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;

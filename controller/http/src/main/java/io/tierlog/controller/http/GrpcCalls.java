@@ -3,6 +3,7 @@ package io.tierlog.controller.http;
 
 import io.grpc.Context;
 import io.grpc.Contexts;
+import io.grpc.Grpc;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 /** What all gRPC services share: the caller's token, and problems as status and trailers. Static and without state. */
 public final class GrpcCalls {
     private static final Context.Key<Optional<String>> TOKEN = Context.keyWithDefault("authorization", Optional.empty());
+    private static final Context.Key<String> FROM = Context.keyWithDefault("from", "");
     private static final Metadata.Key<String> AUTHORIZATION_ENTRY = entry("authorization");
     private static final Metadata.Key<String> PROBLEM = entry("tierlog-problem");
     private static final Metadata.Key<String> ACTION = entry("tierlog-action");
@@ -28,7 +30,8 @@ public final class GrpcCalls {
         @Override
         public <Q, R> ServerCall.Listener<Q> interceptCall(
                 ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
-            Context context = Context.current().withValue(TOKEN, Optional.ofNullable(headers.get(AUTHORIZATION_ENTRY)));
+            Context context = Context.current().withValues(TOKEN, Optional.ofNullable(headers.get(AUTHORIZATION_ENTRY)),
+                    FROM, String.valueOf(call.getAttributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR)));
             return Contexts.interceptCall(context, call, headers, next);
         }
     };
@@ -38,6 +41,11 @@ public final class GrpcCalls {
     /** The entry "authorization" of the current call; null without one. */
     public static @Nullable String token() {
         return TOKEN.get().orElse(null);
+    }
+
+    /** The address of the current caller. */
+    public static String from() {
+        return FROM.get();
     }
 
     /** A text entry of a call's metadata. */
@@ -56,6 +64,7 @@ public final class GrpcCalls {
             case REFUSED, TOO_LATE -> Status.FAILED_PRECONDITION;
             case UNKNOWN_PATH, METHOD_NOT_ALLOWED -> Status.UNIMPLEMENTED;
             case NOT_OFFERED -> Status.UNIMPLEMENTED;
+            case RATE_LIMITED -> Status.RESOURCE_EXHAUSTED;
             case OVERLOADED, NOT_READY, LOG_UNAVAILABLE -> Status.UNAVAILABLE;
             case INTERNAL -> Status.INTERNAL;
         };

@@ -60,7 +60,7 @@ public final class GrpcServer implements AutoCloseable {
                     .maxInboundMetadataSize(METADATA_BYTES)
                     .maxConcurrentCallsPerConnection(calls)
                     .maxConnectionIdle(IDLE_MIN, TimeUnit.MINUTES);
-            where.tls().ifPresent(tls -> builder.useTransportSecurity(tls.certificates().toFile(), tls.key().toFile()));
+            GrpcTls.serve(builder, where.tls());
             services.forEach(service -> builder.addService(ServerInterceptors.intercept(service, GrpcCalls.AUTHORIZATION)));
             server = builder.build();
             server.start();

@@ -46,7 +46,7 @@ public final class HttpServer implements AutoCloseable {
     /**
      * Listens at once.
      *
-     * @throws ServerException when the address is taken or not of this machine, or the TLS files cannot be used
+     * @throws ServerException when the address is taken or not of this machine
      */
     public HttpServer(Listener where, Tokens tokens, List<Route> routes) {
         this(where, tokens, routes, List.of());
@@ -55,7 +55,7 @@ public final class HttpServer implements AutoCloseable {
     /**
      * Listens at once, with pages besides the routes.
      *
-     * @throws ServerException when the address is taken or not of this machine, or the TLS files cannot be used
+     * @throws ServerException when the address is taken or not of this machine
      */
     public HttpServer(Listener where, Tokens tokens, List<Route> routes, List<Page> pages) {
         this.pages = pages.stream().collect(Collectors.toUnmodifiableMap(Page::path, Function.identity()));
@@ -175,12 +175,23 @@ public final class HttpServer implements AutoCloseable {
         String rawPath = request.getHttpURI().getPath();
         Found found = find(request.getMethod(), rawPath);
         // Before the body is read: a caller without a valid token sends nothing.
-        Caller caller = tokens.admit(request.getHeaders().get("Authorization"), found.route().role());
+        Caller caller = admitted(request, found.route());
         JsonBody body = JsonBody.of(json, found.route().takesBody() ? body(request) : new byte[0]);
         String key = request.getHeaders().get("Idempotency-Key");
         HttpRequest.Raw raw = new HttpRequest.Raw(caller, found.path(), request.getHttpURI().getQuery(), key,
                 request.getHeaders().get("Authorization"));
         return found.route().handler().apply(new HttpRequest(raw, found.route(), body));
+    }
+
+    private Caller admitted(Request request, Route route) {
+        try {
+            return tokens.admit(request.getHeaders().get("Authorization"), route.role());
+        } catch (Problem problem) {
+            if (route.role() == Caller.Role.OPERATOR) {
+                RefusedCalls.log(request.getMethod() + " " + request.getHttpURI().getPath(), Request.getRemoteAddr(request), problem);
+            }
+            throw problem;
+        }
     }
 
     private record Found(Route route, Map<String, String> path) {}

@@ -9,7 +9,6 @@ import java.nio.channels.ServerSocketChannel;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
-import javax.net.ssl.SSLContext;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.http.UriCompliance;
 import org.eclipse.jetty.io.Connection;
@@ -68,7 +67,7 @@ final class JettyServer implements AutoCloseable {
      * Listens at once.
      *
      * @param name of its threads
-     * @throws ServerException when the address is taken or not of this machine, or the TLS files cannot be used
+     * @throws ServerException when the address is taken or not of this machine
      */
     JettyServer(Listener where, String name, Exchange exchange) {
         ServerLimits.Clients clients = where.limits().clients();
@@ -102,12 +101,13 @@ final class JettyServer implements AutoCloseable {
     }
 
     private ServerConnector connector(Listener where, HttpConnectionFactory http) {
-        if (where.tls().isEmpty()) {
+        if (!where.tls().serves()) {
             return new ServerConnector(server, ACCEPTORS, 1, http);
         }
-        SSLContext context = where.tls().get().context();
         SslContextFactory.Server tls = new SslContextFactory.Server();
-        tls.setSslContext(context);
+        tls.setSslContext(where.tls().context());
+        tls.setIncludeProtocols(where.tls().protocols());
+        tls.setNeedClientAuth(where.tls().asksClients());
         return new ServerConnector(server, ACCEPTORS, 1, new SslConnectionFactory(tls, http.getProtocol()), http);
     }
 

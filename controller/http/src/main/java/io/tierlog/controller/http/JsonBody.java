@@ -69,7 +69,8 @@ public final class JsonBody {
         } catch (JsonProcessingException e) {
             throw new Problem(Problem.Kind.INVALID_REQUEST, "the body is not JSON: " + e.getOriginalMessage(), "send one JSON object");
         } catch (IOException e) {
-            throw new IllegalStateException("bytes in memory cannot fail to be read", e);
+            // Four bytes that look like UTF-32, and others that are not: Jackson has no exception of its own for them.
+            throw new Problem(Problem.Kind.INVALID_REQUEST, "the body is not JSON: " + e.getMessage(), "send one JSON object in UTF-8");
         }
         throw new Problem(Problem.Kind.INVALID_REQUEST, "the body is JSON but not an object", "send one JSON object");
     }

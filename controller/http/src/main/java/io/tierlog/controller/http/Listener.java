@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.http;
 
-import java.util.Optional;
+import io.tierlog.tls.Tls;
 
 /**
  * Where and how a server listens.
@@ -9,11 +9,11 @@ import java.util.Optional;
  * @param option the command-line flag that named the address, for error messages
  * @param endpoint the address
  * @param limits the server's bounds
- * @param tls the certificate; empty serves plain text
+ * @param tls TLS of the process; without a certificate it serves plain text
  */
-public record Listener(String option, Endpoint endpoint, ServerLimits limits, Optional<Tls> tls) {
+public record Listener(String option, Endpoint endpoint, ServerLimits limits, Tls tls) {
     /** A listener without TLS. */
     public Listener(String option, Endpoint endpoint, ServerLimits limits) {
-        this(option, endpoint, limits, Optional.empty());
+        this(option, endpoint, limits, Tls.NONE);
     }
 }

@@ -52,6 +52,8 @@ public final class Problem extends RuntimeException {
         UNSUPPORTED_MEDIA_TYPE(415, "Unsupported Media Type"),
         /** The controller refused the request. */
         REFUSED(422, "Refused"),
+        /** The caller makes too many requests. */
+        RATE_LIMITED(429, "Rate Limit Exceeded"),
         /** A fault of this process. */
         INTERNAL(500, "Internal Server Error"),
         /** This instance is not configured for it. */
@@ -129,7 +131,7 @@ public final class Problem extends RuntimeException {
 
     /** Seconds after which a retry may succeed; 0 when a retry does not help. */
     public int retryAfterS() {
-        return kind.status == 503 ? 1 : 0;
+        return kind.status == 503 || kind == Kind.RATE_LIMITED ? 1 : 0;
     }
 
     /** The problem details. */

@@ -22,17 +22,6 @@ public abstract sealed class ServerException extends RuntimeException {
         }
     }
 
-    /** A TLS certificate or key cannot be used. */
-    public static final class TlsUnusable extends ServerException {
-        private static final long serialVersionUID = 1L;
-
-        /** The file that is wrong, and why. */
-        public TlsUnusable(Path file, Throwable cause) {
-            super("the TLS file " + file + " cannot be used: " + cause.getMessage()
-                    + "; give PEM files: the certificate chain, and its private key as unencrypted PKCS#8", cause);
-        }
-    }
-
     /** The token file cannot be read, or a line of it is not a token. */
     public static final class TokensUnusable extends ServerException {
         private static final long serialVersionUID = 1L;

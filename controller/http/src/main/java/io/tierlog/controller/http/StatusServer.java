@@ -8,6 +8,8 @@ import io.prometheus.metrics.exporter.common.PrometheusHttpRequest;
 import io.prometheus.metrics.exporter.common.PrometheusHttpResponse;
 import io.prometheus.metrics.exporter.common.PrometheusScrapeHandler;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import io.tierlog.tls.Tls;
+import io.tierlog.tls.TlsFiles;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
@@ -42,12 +44,14 @@ public final class StatusServer implements AutoCloseable {
     /**
      * Listens at once.
      *
+     * @param tls of the process, whose state is among the metrics
      * @throws ServerException.CannotListen when the address is taken
      */
-    public StatusServer(String option, Endpoint endpoint, PrometheusRegistry metrics, Supplier<Report> health) {
+    public StatusServer(String option, Endpoint endpoint, Tls tls, PrometheusRegistry metrics, Supplier<Report> health) {
         this.metrics = new PrometheusScrapeHandler(metrics);
         this.health = health;
-        server = new JettyServer(new Listener(option, endpoint, LIMITS), "tierlog-status", this::answer);
+        TlsMetrics.register(tls, metrics);
+        server = new JettyServer(new Listener(option, endpoint, LIMITS, tls.of(TlsFiles.Plain.STATUS)), "tierlog-status", this::answer);
     }
 
     /** The port it listens on. */

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import io.tierlog.tls.Tls;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -28,7 +29,7 @@ class ConnectionBurstTest {
     /** Such a burst closed the port for as long as the process ran: each later connection was refused, that of a look at /health too. */
     @Test
     void aBurstOfConnectionsDoesNotCloseThePort() throws Exception {
-        try (StatusServer status = new StatusServer("--status", new Endpoint("127.0.0.1", 0), new PrometheusRegistry(),
+        try (StatusServer status = new StatusServer("--status", new Endpoint("127.0.0.1", 0), Tls.NONE, new PrometheusRegistry(),
                 () -> new StatusServer.Report(true, JsonNodeFactory.instance.objectNode()))) {
             InetSocketAddress port = new InetSocketAddress(InetAddress.getLoopbackAddress(), status.port());
             for (int round = 0; round < ROUNDS; round++) {

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import io.prometheus.metrics.core.metrics.Gauge;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import io.tierlog.tls.Tls;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -20,11 +21,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.security.KeyStore;
 import java.util.ArrayList;
-import java.util.Base64;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -36,10 +33,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
-import javax.net.ssl.SSLContext;
-import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** The limits of one server, against clients that are slow, greedy or wrong. */
 class HttpServerTest {
@@ -49,8 +43,8 @@ class HttpServerTest {
     private final CountDownLatch waiting = new CountDownLatch(1);
     private final HttpClient client = HttpClient.newHttpClient();
 
-    private HttpServer server(ServerLimits.Clients clients, Optional<Tls> tls) {
-        Listener where = new Listener("--test", new Endpoint(LOOPBACK, 0), new ServerLimits(1 << 20, 8, 2, clients), tls);
+    private HttpServer server(ServerLimits.Clients clients) {
+        Listener where = new Listener("--test", new Endpoint(LOOPBACK, 0), new ServerLimits(1 << 20, 8, 2, clients));
         return new HttpServer(where, Tokens.of(Optional.empty()), List.of(
                 Route.get("/fast", Set.of(), _ -> HttpResponse.of(200, JsonNodeFactory.instance.objectNode())),
                 Route.ask("/body", _ -> HttpResponse.of(200, JsonNodeFactory.instance.objectNode())),
@@ -67,10 +61,6 @@ class HttpServerTest {
                         throw new IllegalStateException(e);
                     }
                 })));
-    }
-
-    private HttpServer server(ServerLimits.Clients clients) {
-        return server(clients, Optional.empty());
     }
 
     private static ServerLimits.Clients clients(int connections, int requestMs, int responseMs) {
@@ -171,7 +161,7 @@ class HttpServerTest {
     @Test
     void clientsThatOnlyHoldConnectionsKeepNoneFromOthers() throws Exception {
         List<Socket> held = new ArrayList<>();
-        try (StatusServer status = new StatusServer("--status", new Endpoint(LOOPBACK, 0), new PrometheusRegistry(),
+        try (StatusServer status = new StatusServer("--status", new Endpoint(LOOPBACK, 0), Tls.NONE, new PrometheusRegistry(),
                 () -> new StatusServer.Report(true, JsonNodeFactory.instance.objectNode().put("state", "up")))) {
             long deadlineNs = System.nanoTime() + 9_000_000_000L; // before the first are closed for being slow
             while (held.size() < 300) {
@@ -230,7 +220,7 @@ class HttpServerTest {
         PrometheusRegistry registry = new PrometheusRegistry();
         Gauge.builder().name("some").help("some").register(registry).inc();
         try (HttpServer server = server(clients(2, 1_500, 5_000));
-                StatusServer status = new StatusServer("--status", new Endpoint(LOOPBACK, 0), registry,
+                StatusServer status = new StatusServer("--status", new Endpoint(LOOPBACK, 0), Tls.NONE, registry,
                         () -> new StatusServer.Report(false, JsonNodeFactory.instance.objectNode().put("state", "down")));
                 Socket first = socket(server);
                 Socket second = socket(server)) {
@@ -302,45 +292,5 @@ class HttpServerTest {
         after.removeAll(before);
         assertEquals(List.of(), after);
         assertNull(System.getProperty("jdk.httpserver.maxConnections"));
-    }
-
-    @Test
-    void withACertificateItServesHttpsAlone(@TempDir Path directory) throws Exception {
-        Path store = directory.resolve("store.p12");
-        Process keytool = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "keytool").toString(), "-genkeypair", "-alias", "a",
-                "-keyalg", "EC", "-dname", "CN=localhost", "-ext", "san=dns:localhost", "-validity", "2", "-storetype", "PKCS12",
-                "-storepass", "secret", "-keystore", store.toString()).inheritIO().start();
-        assertEquals(0, keytool.waitFor());
-        KeyStore keys = KeyStore.getInstance("PKCS12");
-        try (InputStream in = Files.newInputStream(store)) {
-            keys.load(in, "secret".toCharArray());
-        }
-        Tls tls = new Tls(
-                pem(directory.resolve("cert.pem"), "CERTIFICATE", keys.getCertificate("a").getEncoded()),
-                pem(directory.resolve("key.pem"), "PRIVATE KEY", keys.getKey("a", "secret".toCharArray()).getEncoded()));
-        KeyStore trust = KeyStore.getInstance("PKCS12");
-        trust.load(null, null);
-        trust.setCertificateEntry("a", keys.getCertificate("a"));
-        TrustManagerFactory trusted = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-        trusted.init(trust);
-        SSLContext context = SSLContext.getInstance("TLS");
-        context.init(null, trusted.getTrustManagers(), null);
-        try (HttpServer server = server(clients(8, 2_000, 5_000), Optional.of(tls));
-                HttpClient secure = HttpClient.newBuilder().sslContext(context).build()) {
-            URI uri = URI.create("https://localhost:" + server.port() + "/fast");
-            assertEquals(200, secure.send(java.net.http.HttpRequest.newBuilder(uri).build(), BodyHandlers.ofString()).statusCode());
-            assertThrows(IOException.class, () -> get(server, "/fast"));
-            try (Socket slow = socket(server)) {
-                drip(slow);
-            }
-        }
-        Tls swapped = new Tls(tls.key(), tls.certificates());
-        String why = assertThrows(ServerException.TlsUnusable.class, () -> server(clients(8, 500, 500), Optional.of(swapped))).getMessage();
-        assertTrue(String.valueOf(why).contains("key.pem cannot be used"), why);
-    }
-
-    private static Path pem(Path file, String type, byte[] encoded) throws IOException {
-        String base64 = Base64.getMimeEncoder(64, "\n".getBytes(StandardCharsets.US_ASCII)).encodeToString(encoded);
-        return Files.writeString(file, "-----BEGIN " + type + "-----\n" + base64 + "\n-----END " + type + "-----\n");
     }
 }

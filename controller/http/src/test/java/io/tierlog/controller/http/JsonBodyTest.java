@@ -45,6 +45,13 @@ class JsonBodyTest {
         return refused.findings().stream().map(Problem.Finding::field).toList();
     }
 
+    /** Found by DecodersTest: it begins as UTF-32 does, and was a fault of the server. */
+    @Test
+    void aBodyThatBeginsAsUtf32IsRefused() {
+        byte[] body = "{\0\0\0\0\0\0\0\0001\", \"nodes\": 1}".getBytes(StandardCharsets.US_ASCII);
+        assertEquals(Problem.Kind.INVALID_REQUEST, assertThrows(Problem.class, () -> JsonBody.of(JSON, body)).kind());
+    }
+
     @Test
     void aBodyFullOfWrongElementsListsTheFirstHundred() {
         List<Consumer<JsonBody>> readers = List.of(

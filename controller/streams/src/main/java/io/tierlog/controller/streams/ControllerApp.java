@@ -8,10 +8,10 @@ import io.tierlog.controller.http.ServerException;
 import io.tierlog.controller.http.StatusServer;
 import io.tierlog.controller.streams.api.LogAccess;
 import io.tierlog.controller.streams.api.OperatorApi;
+import io.tierlog.events.ClockWatch;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.TopicAdmin;
-import io.tierlog.events.Topics;
 import io.tierlog.events.acl.AccessRole;
 import io.tierlog.events.acl.AclTable;
 import io.tierlog.events.registry.RegistryClient;
@@ -21,6 +21,7 @@ import io.tierlog.events.registry.RegistryUnavailableException;
 import io.tierlog.events.registry.SchemaIds;
 import io.tierlog.events.sign.KeyNames;
 import io.tierlog.events.sign.RecordSigner;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.directory.Published;
@@ -175,6 +176,7 @@ public final class ControllerApp implements AutoCloseable {
                 owner,
                 Duration.ofMillis(config.tickMs()),
                 config.traces().map(collector -> spans(collector, instance)).orElse(null));
+        RecordCodeMetrics.register(config.kafka().signing(), metrics.registry());
         startApi(codec, partitions);
         run(parts, instance);
         Relay relay = closing(new Relay(config, instance, metrics));
@@ -182,7 +184,8 @@ public final class ControllerApp implements AutoCloseable {
         shown.parts().add("relay", relay::state);
         cleanup.push(decoder::close);
         cleanup.push(owner::close);
-        FreeSpace space = new FreeSpace(config.stateDir(), metrics.registry(), health);
+        FreeSpace space = new FreeSpace(config.stateDir(), metrics.registry(), health::lowSpace);
+        closing(new ClockWatch("tierlog", byMs -> stops(new ControllerException.ClockSetBack(byMs / 1_000))));
         LogWatch watch = closing(new LogWatch(config.kafka(), config.topics(), owner, health, space, this::stops));
         watch.start();
         shown.parts().add("brokers", watch::state);
@@ -209,7 +212,8 @@ public final class ControllerApp implements AutoCloseable {
 
     private StatusServer statusServer(ControllerConfig.HttpAddress address, String instance) {
         try {
-            return new StatusServer("--http-port", new Endpoint(address.host(), address.port()), metrics.registry(), () -> shown.report(instance));
+            return new StatusServer(
+                    "--http-port", new Endpoint(address.host(), address.port()), config.tls(), metrics.registry(), () -> shown.report(instance));
         } catch (ServerException e) {
             throw new ControllerException.CannotListen(address, e.getCause() == null ? e : e.getCause());
         }
@@ -220,7 +224,7 @@ public final class ControllerApp implements AutoCloseable {
         config.api().ifPresent(settings -> {
             String changelog = config.applicationId() + "-" + ControllerTopology.STORE + "-changelog";
             LogAccess log = new LogAccess(config.kafka(), config.topics(), codec, partitions, changelog);
-            OperatorApi api = closing(OperatorApi.start(log, settings));
+            OperatorApi api = closing(OperatorApi.start(log, settings, config.tls(), metrics.registry()));
             apiPort = api.port();
             grpcPort = api.grpcPort();
             shown.parts().add("operator_api", api::state);
@@ -283,13 +287,14 @@ public final class ControllerApp implements AutoCloseable {
     }
 
     /** The failure of ours inside of what Streams wrapped it in, or else the failure itself. */
-    private static Throwable root(Throwable failure) {
+    private Throwable root(Throwable failure) {
         for (Throwable t = failure; t != null; t = t.getCause()) {
             if (t instanceof ControllerException) {
                 return t;
             }
         }
-        return failure;
+        Optional<Throwable> disk = DamagedState.ofDisk(failure);
+        return disk.isPresent() ? new ControllerException.StateNotWritten(config.stateDir(), disk.get()) : failure;
     }
 
     /** A codec with the schema ids of all written records, so that only a foreign schema needs the registry later. */

@@ -3,8 +3,9 @@ package io.tierlog.controller.streams;
 
 import io.tierlog.controller.streams.api.ApiConfig;
 import io.tierlog.events.KafkaAccess;
-import io.tierlog.events.Topics;
 import io.tierlog.events.registry.RegistryConfig;
+import io.tierlog.events.topic.Topics;
+import io.tierlog.tls.Tls;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -27,6 +28,7 @@ import java.util.Set;
  * @param tickMs distance between two ticks of a partition, in milliseconds
  * @param skipInputs records that an operator wants skipped, each with a decision on record
  * @param traces where spans go; empty when traces are off
+ * @param tls of its listeners
  */
 public record ControllerConfig(
         KafkaAccess kafka,
@@ -41,7 +43,8 @@ public record ControllerConfig(
         CommandDelivery commands,
         int tickMs,
         Set<InputPosition> skipInputs,
-        Optional<URI> traces) {
+        Optional<URI> traces,
+        Tls tls) {
     private static final int MAX_SKIPS = 1_000;
 
     /** Where to listen; port 0 takes any free one. */
@@ -87,7 +90,8 @@ public record ControllerConfig(
                 CommandDelivery.DIRECT,
                 1_000,
                 Set.of(),
-                Optional.empty());
+                Optional.empty(),
+                Tls.NONE);
     }
 
     /** A builder that begins with these settings. */
@@ -110,6 +114,7 @@ public record ControllerConfig(
         private int tickMs;
         private Set<InputPosition> skipInputs;
         private Optional<URI> traces;
+        private Tls tls;
 
         private Builder(ControllerConfig from) {
             kafka = from.kafka;
@@ -125,6 +130,7 @@ public record ControllerConfig(
             tickMs = from.tickMs;
             skipInputs = from.skipInputs;
             traces = from.traces;
+            tls = from.tls;
         }
 
         /** The cluster. */
@@ -205,6 +211,12 @@ public record ControllerConfig(
             return this;
         }
 
+        /** TLS of its listeners. */
+        public Builder tls(Tls value) {
+            tls = value;
+            return this;
+        }
+
         /** The settings, checked. */
         public ControllerConfig build() {
             return new ControllerConfig(
@@ -220,7 +232,8 @@ public record ControllerConfig(
                     commands,
                     tickMs,
                     skipInputs,
-                    traces);
+                    traces,
+                    tls);
         }
     }
 }

@@ -55,6 +55,26 @@ public abstract sealed class ControllerException extends RuntimeException {
         }
     }
 
+    /** The state directory became read-only or full while the instance ran. */
+    public static final class StateNotWritten extends ControllerException {
+        private static final long serialVersionUID = 1L;
+
+        StateNotWritten(Path stateDir, Throwable cause) {
+            super("the state directory " + stateDir + " cannot be written any more: " + Causes.of(cause)
+                    + ". Nothing is lost: make it writable, or free space in it, and start again; the state is restored from its topic", cause);
+        }
+    }
+
+    /** The system clock was set back. */
+    public static final class ClockSetBack extends ControllerException {
+        private static final long serialVersionUID = 1L;
+
+        ClockSetBack(long seconds) {
+            super("the system clock was set back by " + seconds + " s, and Kafka's clients would stand still for as long. Nothing is lost: start"
+                    + " again, and keep the clock by small steps (chrony, or ntpd without -g)", null);
+        }
+    }
+
     /** The core failed on a record, or met one of a later version. Nothing was skipped: the record is processed again after a restart. */
     public static final class InputFailed extends ControllerException {
         private static final long serialVersionUID = 1L;

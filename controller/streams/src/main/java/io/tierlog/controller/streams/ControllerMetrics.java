@@ -42,7 +42,7 @@ final class ControllerMetrics {
             .register(registry);
     private final Gauge placements = Gauge.builder()
             .name("tierlog_placements_in_memory")
-            .help("Blocks on tiers, all of which are in memory, by partition; 16,777,216 at most")
+            .help("Blocks on tiers, all of which are in memory, by partition; above 16,000,000 more is refused")
             .labelNames("partition")
             .register(registry);
     private final Gauge placementBytes = Gauge.builder()

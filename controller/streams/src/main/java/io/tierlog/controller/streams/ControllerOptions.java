@@ -9,6 +9,7 @@ import io.tierlog.events.config.Bounds;
 import io.tierlog.events.config.LogOptions;
 import io.tierlog.events.config.OptionValues;
 import io.tierlog.events.config.Options;
+import io.tierlog.events.config.TlsOptions;
 import io.tierlog.events.registry.RegistryLimits;
 import io.tierlog.traces.TraceOptions;
 import java.util.Optional;
@@ -26,8 +27,6 @@ public final class ControllerOptions {
     public static final String HTTP_PORT = "http.port";
     public static final String API_LISTEN = "api.listen";
     public static final String GRPC_LISTEN = "grpc.listen";
-    public static final String API_TOKENS = "api.tokens";
-    public static final String API_INSECURE = "api.insecure";
     public static final String COMMIT_INTERVAL_MS = "commit.interval.ms";
     public static final String STANDBY_REPLICAS = "standby.replicas";
     public static final String COMMANDS = "commands";
@@ -45,7 +44,7 @@ public final class ControllerOptions {
     /** All options, those of the log among them. */
     public static Options options() {
         StreamsTuning usual = StreamsTuning.DEFAULTS;
-        return TraceOptions.declare(LogOptions.declare(new Options()
+        return TraceOptions.declare(TlsOptions.declare(AccessOptions.declare(LogOptions.declare(new Options()
                 .group("Instance", Importance.HIGH)
                 .option(STATE_DIR, ConfigDef.Type.STRING, "~/.tierlog/controller", Bounds.PATH, "DIR",
                         "Directory of the state, on a disk that survives restarts.")
@@ -58,9 +57,6 @@ public final class ControllerOptions {
                         "Address of the operator API over HTTP, or 'none'.")
                 .text(GRPC_LISTEN, Bounds.form("HOST:PORT", Endpoint::parse), "HOST:PORT",
                         "Address of the operator API over gRPC (default: none).")
-                .text(API_TOKENS, Bounds.FILE, "FILE", "File of the tokens that the operator API accepts: lines of reader|operator NAME"
-                        + " sha256:HEX (default: no tokens are required).")
-                .off(API_INSECURE, "Serve the operator API to other machines without tokens.")
                 .group("Streams", Importance.LOW)
                 .number(COMMIT_INTERVAL_MS, usual.commitIntervalMs(), 5, 60_000, "MS", "Time between two transactions.")
                 .number(STANDBY_REPLICAS, usual.standbyReplicas(), 0, 4, "N", "Warm copies of the state on other instances.")
@@ -68,7 +64,7 @@ public final class ControllerOptions {
                         "DIRECT: commands leave at once by a plain producer. TRANSACTIONAL: in the transaction of the decision.")
                 .number(TICK_MS, 1_000, 10, 60_000, "MS", "Time between two ticks of log time.")
                 .list(SKIP_INPUT, Bounds.form("PARTITION:OFFSET", InputPosition::parse), "PARTITION:OFFSET",
-                        "Records of tierlog.events to skip because they stop the core; each skip is a decision on the log (default: none).")));
+                        "Records of tierlog.events to skip because they stop the core; each skip is a decision on the log (default: none).")))));
     }
 
     /** An address to listen on, or {@link #NOT_SERVED}. */
@@ -100,6 +96,7 @@ public final class ControllerOptions {
                         .withStandbyReplicas(values.number(STANDBY_REPLICAS)))
                 .commands(values.constant(COMMANDS, CommandDelivery.class))
                 .tickMs(values.number(TICK_MS))
+                .tls(TlsOptions.tls(values))
                 .skipInputs(values.list(SKIP_INPUT).stream().map(InputPosition::parse).collect(Collectors.toSet()));
         Optional<Endpoint> listen = endpoint(values.text(API_LISTEN));
         Optional<Endpoint> grpc = values.optional(GRPC_LISTEN).map(Endpoint::parse);
@@ -107,7 +104,7 @@ public final class ControllerOptions {
             throw new IllegalArgumentException("--grpc-listen needs --api-listen: gRPC starts a migration, HTTP shows its progress");
         }
         listen.ifPresent(endpoint -> builder.api(
-                new ApiConfig(endpoint, grpc, values.findPath(API_TOKENS), values.flag(API_INSECURE), ApiLimits.DEFAULTS)));
+                new ApiConfig(endpoint, grpc, AccessOptions.rules(values), values.flag(AccessOptions.INSECURE), ApiLimits.DEFAULTS)));
         LogOptions.registry(values, RegistryLimits.DEFAULTS).ifPresent(builder::registry);
         values.optional(INSTANCE_ID).ifPresent(builder::instanceId);
         TraceOptions.endpoint(values).ifPresent(builder::traces);

@@ -12,6 +12,7 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -102,6 +103,18 @@ public final class DamagedState {
         Status status = cause.getStatus();
         String message = String.valueOf(cause.getMessage());
         return (status != null && status.getCode() == Status.Code.Corruption) || message.contains("No such file or directory");
+    }
+
+    /** What kept RocksDB from writing or reading its files, other than damage; empty when {@code failure} is about something else. */
+    static Optional<Throwable> ofDisk(Throwable failure) {
+        Throwable root = root(failure);
+        boolean rows = false;
+        for (Throwable each = failure; each != null; each = each.getCause()) {
+            rows |= each instanceof ProcessorStateException;
+        }
+        boolean disk = root instanceof IOException || (root instanceof RocksDBException cause && !isDamage(cause)
+                && cause.getStatus() != null && cause.getStatus().getCode() == Status.Code.IOError);
+        return rows && disk ? Optional.of(root) : Optional.empty();
     }
 
     private static Throwable root(Throwable failure) {

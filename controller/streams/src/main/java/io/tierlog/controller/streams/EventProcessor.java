@@ -109,9 +109,14 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
         Sampler sampler = new Sampler(parts.sampling(), context.taskId().partition());
         TimerLag timers = new TimerLag(parts.metrics(), parts.sampling().health(), context.taskId().partition());
         ResultSender sender = new ResultSender(context, rows.stamper(), parts.sender());
-        Cancellable ticks = context.schedule(parts.tick(), PunctuationType.WALL_CLOCK_TIME,
-                nowMs -> clock.tick(nowMs, Ticks.isQuiet(rows.tables(), context.taskId().partition(), nowMs)));
+        Cancellable ticks = context.schedule(parts.tick(), PunctuationType.WALL_CLOCK_TIME, wallMs -> tick(clock, rows, context, wallMs));
         task = new Task(context, rows, sender, sampler, timers, ticks, decided);
+    }
+
+    private static void tick(PartitionClock clock, TaskRows rows, ProcessorContext<RecordTarget, byte[]> context, long wallMs) {
+        int partition = context.taskId().partition();
+        long nowMs = clock.timeMs(wallMs, Ticks.logTimeMs(rows.tables(), partition));
+        clock.tick(nowMs, Ticks.isQuiet(rows.tables(), partition, nowMs));
     }
 
     /** Streams keeps the schedules of a task that it closes and revives: they are cancelled here. */

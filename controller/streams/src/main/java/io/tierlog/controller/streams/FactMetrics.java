@@ -51,8 +51,10 @@ import io.tierlog.schemas.decision.MigrationRejected;
 import io.tierlog.schemas.decision.MigrationStopping;
 import io.tierlog.schemas.decision.MigrationSubmitted;
 import io.tierlog.schemas.decision.MigrationTaken;
+import io.tierlog.schemas.decision.NamespacesExpired;
 import io.tierlog.schemas.decision.NodeDrained;
 import io.tierlog.schemas.decision.NodeEnded;
+import io.tierlog.schemas.decision.NodeExpired;
 import io.tierlog.schemas.decision.NodeSeen;
 import io.tierlog.schemas.decision.OperationEnded;
 import io.tierlog.schemas.decision.OperationIssued;
@@ -87,6 +89,8 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class FactMetrics {
     private static final int MAX_NODES = 1_000;
+    private static final String NODE = "node";
+    private static final String NAMESPACE = "namespace";
 
     private final PrometheusRegistry registry;
     private final Counter requests;
@@ -113,6 +117,7 @@ final class FactMetrics {
     private final Counter peerReadsRecalled;
     private final Counter engineViewsLost;
     private final Counter peerReadsClosed;
+    private final Counter expired;
     private final Counter peerBytes;
     private final MigrationMetrics migrations;
     private final Map<String, Set<Tier>> nodes = new ConcurrentHashMap<>();
@@ -151,6 +156,7 @@ final class FactMetrics {
         peerReadsRecalled = counter("tierlog_peer_reads_recalled_total", "Peer read leases whose readers stopped before the end");
         peerReadsClosed = counter("tierlog_peer_reads_closed_total", "Grants that have ended, by reason", "reason");
         peerBytes = counter("tierlog_peer_sent_bytes_total", "Bytes that nodes have sent to other nodes");
+        expired = counter("tierlog_rows_expired_total", "Rows of nodes and namespaces that nothing needed any more, by what they were of", "of");
         migrations = new MigrationMetrics(registry);
         initialise();
     }
@@ -185,6 +191,8 @@ final class FactMetrics {
             case InputSkipped fact -> skipped.labelValues(fact.reason().name()).inc();
             case NodeSeen fact -> fact.usage().forEach(usage -> capacity(fact.envelope().aggregate(), usage));
             case NodeEnded fact -> forget(fact.envelope().aggregate());
+            case NodeExpired _ -> expired.labelValues(NODE).inc();
+            case NamespacesExpired fact -> expired.labelValues(NAMESPACE).inc(fact.namespaces().size());
             case TimeAdvanced fact -> logTime.labelValues(partition(fact)).set(fact.logTimeMs() / 1_000.0);
             case MigrationSubmitted fact -> migrations.submitted(fact);
             case MigrationRejected fact -> migrations.rejected(fact);
@@ -284,6 +292,8 @@ final class FactMetrics {
     }
 
     private void initialise() {
+        expired.initLabelValues(NODE);
+        expired.initLabelValues(NAMESPACE);
         labels(requests, RequestReason.values());
         labels(operationReasons, OperationReason.values());
         labels(leases, LeaseEndReason.values());

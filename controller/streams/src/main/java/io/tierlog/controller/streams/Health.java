@@ -138,7 +138,7 @@ final class Health {
         return System.nanoTime() - forgedNs > FORGED_SHOWN.toNanos() ? "" : forged;
     }
 
-    /** Directories that are nearly full; empty when none is. */
+    /** Directories that are nearly full, or cannot be written; empty when none is. */
     void lowSpace(String what) {
         lowSpace = what;
     }

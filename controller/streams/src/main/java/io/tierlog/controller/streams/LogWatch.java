@@ -8,15 +8,15 @@ import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.LogSetupException;
 import io.tierlog.events.RareWarning;
 import io.tierlog.events.TopicAdmin;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Looks every ten seconds, and every half second until all partitions are opened, whether the log is still as it must be: its topics exist
- * with the same number of partitions, it names this controller, and there is space for it. What is wrong with the topics is shown at
- * {@code /health} until it is right again; a log that another controller decides ends the instance. One thread of its own.
+ * with the same number of partitions, it names this controller, and there is space for it and for the state. What is wrong with the topics is
+ * shown at {@code /health} until it is right again; a log that another controller decides ends the instance. One thread of its own.
  */
 final class LogWatch implements LogLoop.Round, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(LogWatch.class);
@@ -79,8 +79,9 @@ final class LogWatch implements LogLoop.Round, AutoCloseable {
 
     /** True when the log is well and some of its partitions have no decision yet. */
     private boolean look() {
+        space.lookAtState();
         try (TopicAdmin admin = new TopicAdmin(access)) {
-            space.look(admin);
+            space.lookAtLog(admin);
             admin.check(topics);
             health.logIsWell();
             loop.progressed();

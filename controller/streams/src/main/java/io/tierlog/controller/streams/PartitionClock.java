@@ -6,7 +6,7 @@ import io.tierlog.events.Codec;
 import io.tierlog.events.Partitions;
 import io.tierlog.events.RareWarning;
 import io.tierlog.events.RecordStamp;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.event.Tick;
 import java.util.UUID;
@@ -37,6 +37,7 @@ final class PartitionClock {
     private final AtomicBoolean underWay = new AtomicBoolean();
     private final AtomicBoolean lost = new AtomicBoolean();
     private final RareWarning warning = new RareWarning(LOG);
+    private final TickTime time = new TickTime();
     private int leftOut;
     private String sender;
     private RecordStamp last = RecordStamp.NONE;
@@ -59,8 +60,19 @@ final class PartitionClock {
     }
 
     /**
+     * The time that a tick of now should have.
+     *
+     * @param wallMs the wall clock, milliseconds since 1970
+     * @param logMs log time of the partition
+     */
+    long timeMs(long wallMs, long logMs) {
+        return time.next(wallMs, System.nanoTime(), logMs);
+    }
+
+    /**
      * Appends a tick, unless one is under way, or it may be left out.
      *
+     * @param nowMs its time
      * @param isQuiet whether a tick of now would do nothing but move log time on
      */
     void tick(long nowMs, boolean isQuiet) {
@@ -81,7 +93,7 @@ final class PartitionClock {
         last = last.after(avro);
         String topic = shared.topics().events();
         byte[] value = shared.codec().frame(topic, tick.schema(), avro);
-        ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(topic, partition, nowMs, Partitions.key(clock), value);
+        ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(topic, partition, Partitions.key(clock), value);
         shared.producer().send(record, this::lost, () -> underWay.set(false));
     }
 

@@ -9,7 +9,7 @@ import io.tierlog.events.Causes;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Partitions;
 import io.tierlog.events.RareWarning;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.directory.Placement;

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Properties;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.config.TopicConfig;
 import org.apache.kafka.streams.StreamsConfig;
 
 /**
@@ -48,6 +49,8 @@ final class StreamsSettings {
         all.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, tuning.recordCacheBytes());
         all.put(StreamsConfig.ENSURE_EXPLICIT_INTERNAL_RESOURCE_NAMING_CONFIG, true);
         all.put(StreamsConfig.REPLICATION_FACTOR_CONFIG, -1);
+        // Rows carry the time of their input: a broker whose clock was set back would refuse those of before.
+        all.put(StreamsConfig.topicPrefix(TopicConfig.MESSAGE_TIMESTAMP_AFTER_MAX_MS_CONFIG), String.valueOf(Long.MAX_VALUE));
         all.put(StreamsConfig.PROCESSING_EXCEPTION_HANDLER_CLASS_CONFIG, FailWithoutLogging.class);
         // By its name, since the constant is deprecated already: it will be the only way.
         all.put("processing.exception.handler.global.enabled", true);

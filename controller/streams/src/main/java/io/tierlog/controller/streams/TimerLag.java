@@ -16,7 +16,7 @@ final class TimerLag {
     /** Beyond this, in milliseconds of log time, health is bad: leases and cancels come too late. */
     static final long ACT_MS = 10_000;
 
-    /** The same for rows that are only forgotten: they use space and nothing else. */
+    /** The same for rows that are only forgotten, or expire: they use space and nothing else. */
     static final long FORGET_MS = 300_000;
 
     private final ControllerMetrics metrics;
@@ -35,7 +35,7 @@ final class TimerLag {
         for (Queue queue : Queue.values()) {
             long lagMs = TimerRows.lagMs(tables, Partitions.clock(partition), queue);
             metrics.timerLag(partition, queue, lagMs);
-            if (lagMs > (queue == Queue.FORGET ? FORGET_MS : ACT_MS)) {
+            if (lagMs > (queue == Queue.FORGET || queue == Queue.EXPIRE ? FORGET_MS : ACT_MS)) {
                 late.put(queue, lagMs);
             }
         }

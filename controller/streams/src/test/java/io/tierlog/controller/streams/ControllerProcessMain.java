@@ -2,7 +2,7 @@
 package io.tierlog.controller.streams;
 
 import io.tierlog.events.KafkaAccess;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

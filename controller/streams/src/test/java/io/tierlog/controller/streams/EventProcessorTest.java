@@ -10,7 +10,7 @@ import io.tierlog.controller.core.api.Limits;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Partitions;
 import io.tierlog.events.Schemas;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.schemas.event.Event;
 import java.nio.file.Path;
 import java.time.Duration;

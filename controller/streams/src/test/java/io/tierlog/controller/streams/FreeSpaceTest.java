@@ -10,7 +10,10 @@ import ch.qos.logback.core.read.ListAppender;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
 import io.tierlog.events.TopicAdmin;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.stream.Collectors;
 import org.apache.kafka.streams.KafkaStreams;
 import org.junit.jupiter.api.Test;
@@ -29,8 +32,10 @@ class FreeSpaceTest {
     private final PrometheusRegistry registry = new PrometheusRegistry();
     private final Health health = new Health();
 
-    private String labels() {
-        return registry.scrape().stream().filter(GaugeSnapshot.class::isInstance).map(GaugeSnapshot.class::cast)
+    /** Directories for which the metric is above 0. */
+    private String labels(String metric) {
+        return registry.scrape().stream().filter(found -> found.getMetadata().getName().equals(metric))
+                .filter(GaugeSnapshot.class::isInstance).map(GaugeSnapshot.class::cast)
                 .flatMap(gauge -> gauge.getDataPoints().stream())
                 .filter(point -> point.getValue() > 0)
                 .map(point -> point.getLabels().get("directory")).sorted().collect(Collectors.joining(" "));
@@ -40,10 +45,43 @@ class FreeSpaceTest {
     void bothDirectoriesAreMeasured() {
         try (TestLog log = new TestLog(BROKER.kafka(), 1);
                 TopicAdmin admin = new TopicAdmin(log.access)) {
-            new FreeSpace(directory, registry, health).look(admin);
-            assertEquals("log state", labels());
-            assertTrue(admin.leastFreeSpace().orElseThrow().where().startsWith("log directory "), admin.leastFreeSpace()::toString);
+            FreeSpace space = new FreeSpace(directory, registry, health::lowSpace);
+            space.lookAtState();
+            space.lookAtLog(admin);
+            assertEquals("log state", labels("tierlog_free_bytes"));
+            assertEquals("log state", labels("tierlog_directory_writable"));
+            TopicAdmin.LogDirectories found = admin.logDirectories();
+            assertTrue(found.least().orElseThrow().where().startsWith("log directory "), found::toString);
+            assertEquals(List.of(), found.offline());
         }
+    }
+
+    /** A directory where the probe must be makes every write of it fail, also for a user who may write everywhere. */
+    @Test
+    void aStateDirectoryThatCannotBeWrittenIsOneWarningAndShownAtHealthUntilItIsOver() throws IOException {
+        Logger logger = (Logger) LoggerFactory.getLogger(FreeSpace.class);
+        ListAppender<ILoggingEvent> logged = new ListAppender<>();
+        logged.start();
+        logger.addAppender(logged);
+        health.streams(KafkaStreams.State.RUNNING);
+        FreeSpace space = new FreeSpace(directory, registry, health::lowSpace);
+        space.lookAtState();
+        assertEquals("deciding", health.detail());
+        assertEquals("state", labels("tierlog_directory_writable"));
+        Files.createDirectory(directory.resolve(FreeSpace.PROBE));
+        for (int i = 0; i < 3; i++) {
+            space.lookAtState();
+        }
+        String detail = health.detail();
+        assertTrue(detail.contains(directory + " cannot be written") && detail.contains("make it writable"), detail);
+        assertEquals("", labels("tierlog_directory_writable"));
+        assertTrue(health.report("i").working(), "it still decides");
+        assertEquals(1, logged.list.size());
+        Files.delete(directory.resolve(FreeSpace.PROBE));
+        space.lookAtState();
+        assertEquals("deciding", health.detail());
+        assertEquals("state", labels("tierlog_directory_writable"));
+        logger.detachAppender(logged);
     }
 
     @Test
@@ -53,7 +91,7 @@ class FreeSpaceTest {
         logged.start();
         logger.addAppender(logged);
         health.streams(KafkaStreams.State.RUNNING);
-        FreeSpace space = new FreeSpace(directory, registry, health);
+        FreeSpace space = new FreeSpace(directory, registry, health::lowSpace);
         space.seen("state", "the state directory /s", 1L << 30, 1L << 40);
         space.seen("log", "log directory /l", 60, 1_000);
         assertEquals("deciding", health.detail());

@@ -34,7 +34,7 @@ class LogWatchTest {
     private static final TestBroker BROKER = new TestBroker();
 
     private static FreeSpace space(Health health) {
-        return new FreeSpace(Path.of("."), new PrometheusRegistry(), health);
+        return new FreeSpace(Path.of("."), new PrometheusRegistry(), health::lowSpace);
     }
 
     @Test

@@ -12,7 +12,7 @@ import io.tierlog.events.Partitions;
 import io.tierlog.events.Reading;
 import io.tierlog.events.RecordStamp;
 import io.tierlog.events.Schemas;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.OperationKind;

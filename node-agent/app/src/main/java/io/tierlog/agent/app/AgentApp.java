@@ -5,12 +5,14 @@ import io.grpc.ServerInterceptor;
 import io.tierlog.agent.app.engine.AgreedLayouts;
 import io.tierlog.agent.app.engine.EngineApiHealth;
 import io.tierlog.agent.app.engine.EngineServer;
+import io.tierlog.agent.app.engine.Layouts;
 import io.tierlog.agent.app.log.AgentLog;
 import io.tierlog.agent.app.log.CommandSource;
 import io.tierlog.agent.app.log.DeadLetters;
-import io.tierlog.agent.app.log.KafkaEventSink;
-import io.tierlog.agent.app.log.Registrar;
+import io.tierlog.agent.app.log.EventsLostException;
+import io.tierlog.agent.app.log.LogLink;
 import io.tierlog.agent.app.log.RegistrationRefusedException;
+import io.tierlog.agent.app.loop.AgentLoop;
 import io.tierlog.agent.app.memory.DeviceStreams;
 import io.tierlog.agent.app.memory.HostPool;
 import io.tierlog.agent.app.peer.DirectoryPeers;
@@ -26,7 +28,6 @@ import io.tierlog.agent.app.store.StoreWorkers;
 import io.tierlog.agent.app.trace.RequestTraces;
 import io.tierlog.agent.core.AgentCore;
 import io.tierlog.agent.core.api.AgentInput;
-import io.tierlog.agent.core.api.AgentInput.Registered;
 import io.tierlog.agent.core.api.AgentInput.Registration;
 import io.tierlog.agent.core.api.AgentPhase;
 import io.tierlog.agent.core.api.AgentStatus;
@@ -40,6 +41,7 @@ import io.tierlog.agent.core.port.Ports;
 import io.tierlog.agent.disk.BlockFile;
 import io.tierlog.agent.disk.DiskStatus;
 import io.tierlog.agent.disk.DiskWorkers;
+import io.tierlog.events.ClockWatch;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.TopicAdmin;
@@ -53,6 +55,7 @@ import io.tierlog.schemas.TierUsage;
 import io.tierlog.schemas.event.AgentRegistering;
 import io.tierlog.schemas.event.AgentStopping;
 import io.tierlog.schemas.event.Event;
+import io.tierlog.tls.TlsFiles;
 import io.tierlog.traces.SpanExport;
 import java.time.Duration;
 import java.util.List;
@@ -65,10 +68,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -102,18 +103,12 @@ public final class AgentApp implements AutoCloseable {
     private final Optional<DiskWalk> diskWalk;
     private final DeviceMemory device;
     private final DeviceStreams streams;
-    private final KafkaEventSink sink;
-    private final AtomicLong unreadableBefore = new AtomicLong();
-    private final AtomicLong forgedBefore = new AtomicLong();
-    /** One for each registration: it begins where the commands ended before the agent asked. */
-    private volatile CommandSource commands;
+    private final LogLink link;
     private final EngineServer engines;
     private final Optional<PeerServer> peerServer;
     private final Optional<DirectoryPeers> peerFinder;
     private final Optional<PeerClient> peerClient;
-    private final Registrar registrar;
-    private final Supplier<CommandSource> openCommands;
-    private final AgentLog log;
+    private final Registrations registrations;
     private volatile AgentStatus status;
 
     /**
@@ -140,7 +135,7 @@ public final class AgentApp implements AutoCloseable {
         this.name = "agent-" + config.node();
         boolean started = false;
         try {
-            log = openLog();
+            AgentLog log = openLog();
             spans = config.traces().map(collector -> closers.add(
                     "spans", new SpanExport(collector, "tierlog-agent", config.node(), SpanExport.Limits.DEFAULTS)));
             traces = spans.map(export -> new RequestTraces(export.tracer(), config.node(), SpanExport.epochNs())).orElseGet(RequestTraces::new);
@@ -151,30 +146,31 @@ public final class AgentApp implements AutoCloseable {
             // Closed after the loop, which it puts to, and before the tier.
             diskWalk = disk.map(file -> closers.add("disk walk", new DiskWalk(name, file, this::putToLoop, this::failed)));
             loop = startLoop();
-            page = config.status().map(where -> new StatusPage(where, config.memory().blockBytes()));
+            page = config.status().map(where -> new StatusPage(where, config.tls(), config.memory().blockBytes()));
             posts = page.map(each -> each.ends(loop::post)).orElse(loop::post);
             device = DeviceStart.open(name, config.device());
             streams = closers.add("device", startStreams(host));
             StoreWorkers workers = closers.add("store workers", new StoreWorkers(name, store, host, config.tuning().workers(), posts));
             DiskTransfers diskWorkers = diskWorkers(host);
-            sink = closers.add("events", KafkaEventSink.connect(log, config.tuning().events(), this::failed));
+            link = closers.add("events", new LogLink(log, config.tuning().events(), this::logLost));
             DeadLetters deadLetters = closers.add("dead letters", new DeadLetters(config.log().kafka(), config.log().topics().deadLetters()));
-            openCommands = () -> new CommandSource(log, config.log().readCommitted(), deadLetters, loop::put, this::failed);
-            commands = openCommands.get();
-            closers.add("commands", this::closeCommands);
+            registrations = closers.add("registrations", new Registrations(new Registrations.Parts(
+                    config.node(), link, loop, config.registrationTimeout(),
+                    () -> new CommandSource(link.log(), config.log().readCommitted(), deadLetters, loop::put, this::failed), last, new Owner())));
             engines = engineServer();
             peerServer = config.peers().flatMap(AgentConfig.Peers::listen).map(listen -> peerServer(listen, host, gate));
             peerFinder = config.peers().flatMap(this::peerFinder);
-            peerClient = config.peers().map(settings -> closers.add(
-                    "peer reads", new PeerClient(config.node(), host, settings.token(), settings.limits(), posts)));
-            Ports ports = traces.around(new Ports(streams, workers, diskWorkers, engines.replies(), sink, peerPorts()));
+            peerClient = config.peers().map(settings -> closers.add("peer reads", new PeerClient(
+                    config.node(), host, new PeerClient.Access(settings.token(), config.tls()), settings.limits(), posts)));
+            Ports ports = traces.around(new Ports(streams, workers, diskWorkers, engines.replies(), link, peerPorts()));
             AgentCore core = new AgentCore(config.tuning().core(), registration(), page.map(each -> each.measured(ports)).orElse(ports));
             status = core.status();
             loop.start(new Driver(core));
             engines.start();
             page.ifPresent(this::serve);
-            registrar = new Registrar(log, sink, config.registrationTimeout(), stopping::get);
-            inBackground(this::register);
+            closers.add("clock watch", new ClockWatch(name, byMs -> link.lose(new EventsLostException(
+                    "the system clock was set back by " + byMs / 1_000 + " s, for as long Kafka's clients may stand still"))));
+            registrations.begin(false);
             diskWalk.ifPresent(DiskWalk::tell);
             started = true;
         } finally {
@@ -197,15 +193,15 @@ public final class AgentApp implements AutoCloseable {
         EngineServer.Wiring wiring = new EngineServer.Wiring(
                 config.node(), new AgreedLayouts(config.memory().layouts(), config.ranks()), loop::offer, loop::post,
                 new DevicePools(device, streams), this::health);
-        EngineServer server = new EngineServer(config.engine(), wiring, config.tuning().engine(),
+        EngineServer server = new EngineServer(config.engine(), config.tls().of(TlsFiles.Plain.ENGINE), wiring, config.tuning().engine(),
                 page.map(StatusPage::calls).stream().toArray(ServerInterceptor[]::new));
         closers.add("engine API", () -> server.close(endReason()));
         return server;
     }
 
     private void serve(StatusPage shown) {
-        closers.add("status page", shown).serve(new StatusPage.Sources(config.node(), () -> status, loop, sink, config.tuning().events(),
-                () -> commands, engines, streams, peerFinder, disk));
+        closers.add("status page", shown).serve(new StatusPage.Sources(config.node(), () -> status, loop, link::sink, config.tuning().events(),
+                registrations::commands, engines, streams, peerFinder, disk, config.log().kafka().signing()));
     }
 
     private DiskTransfers diskWorkers(HostPool host) {
@@ -223,12 +219,12 @@ public final class AgentApp implements AutoCloseable {
         DirectoryPeers.Bounds bounds = new DirectoryPeers.Bounds(
                 Math.max(1, config.tuning().core().peers().findMs()), settings.limits().lookups());
         return settings.directory().map(directory -> closers.add(
-                "peer finder", new DirectoryPeers(config.node(), directory, bounds, loop::post)));
+                "peer finder", new DirectoryPeers(config.node(), directory.with(config.tls()), bounds, loop::post)));
     }
 
     private PeerServer peerServer(PeerAddress listen, HostPool host, PeerGate gate) {
         AgentConfig.Peers settings = config.peers().orElseThrow();
-        PeerServer.Wiring wiring = new PeerServer.Wiring(listen, settings.token(), host, loop::offer, posts, gate);
+        PeerServer.Wiring wiring = new PeerServer.Wiring(listen, settings.token(), config.tls(), host, loop::offer, posts, gate);
         return closers.add("peer API", new PeerServer(name, wiring, settings.limits())).start();
     }
 
@@ -283,6 +279,7 @@ public final class AgentApp implements AutoCloseable {
                 registerAgain(spokeAs, now);
                 spokeAs = 0;
             }
+            registrations.giveUpFullBuffer();
             if (now.diskOpen()) {
                 diskWalk.ifPresent(walk -> walk.ask(store));
             }
@@ -302,7 +299,7 @@ public final class AgentApp implements AutoCloseable {
 
     /** Random id of this process. */
     public String processId() {
-        return log.processId();
+        return link.log().processId();
     }
 
     /** Port of the engine API on loopback; -1 when it has none. */
@@ -367,12 +364,12 @@ public final class AgentApp implements AutoCloseable {
 
     /** Commands for this node that could not be read, count. */
     public long unreadableCommands() {
-        return unreadableBefore.get() + commands.unreadable();
+        return registrations.unreadable();
     }
 
     /** Commands for this node that were refused because of their code, count. */
     public long forgedCommands() {
-        return forgedBefore.get() + commands.forged();
+        return registrations.forged();
     }
 
     /** Objects of the store found wrong, count. */
@@ -387,7 +384,7 @@ public final class AgentApp implements AutoCloseable {
 
     /** Events that the log has not acknowledged yet, count. */
     public int unacknowledgedEvents() {
-        return sink.unacknowledged();
+        return link.sink().unacknowledged();
     }
 
     /**
@@ -447,7 +444,7 @@ public final class AgentApp implements AutoCloseable {
         return new AgentRegistering(
                 envelope,
                 config.node(),
-                log.processId(),
+                link.log().processId(),
                 Optional.ofNullable(AgentApp.class.getPackage().getImplementationVersion()).orElse("dev"),
                 capacities(),
                 config.memory().layouts(),
@@ -456,74 +453,51 @@ public final class AgentApp implements AutoCloseable {
                 config.ranks(),
                 effective,
                 Layouts.sha256(lines.toString()),
-                last.flatMap(LastProcess::before).orElse(null),
+                registrations.spokenFor(),
                 peerAddress(),
                 false);
     }
 
-    private void inBackground(Runnable registration) {
-        Thread.ofPlatform().name(name + "-register").daemon().start(registration);
-    }
-
-    /** The controller received nothing from this process for too long: it asks again, and keeps what it holds and who is connected. */
+    /** Its incarnation has ended: it asks again, and keeps what it holds and who is connected. */
     private void registerAgain(long spokeAs, AgentStatus now) {
-        LOG.warn("agent {}: the controller received nothing from it for too long and ended its incarnation {}; it registers again with {} blocks "
-                + "on the host", config.node(), spokeAs, now.usage().getFirst().servingBlocks());
+        LOG.warn("agent {}: its incarnation {} has ended{}; it registers again with {} blocks on the host", config.node(), spokeAs,
+                link.isLost() ? "" : ", since the controller received nothing from it for too long", now.usage().getFirst().servingBlocks());
         diskWalk.ifPresent(DiskWalk::askAgain);
-        sink.incarnation(0);
-        inBackground(() -> {
-            try {
-                while (!stopping.get() && !reopenCommands()) {
-                    LOG.warn("agent {}: brokers do not answer; it asks them again", config.node());
-                }
-                register();
-            } catch (RuntimeException e) {
-                if (!stopping.get()) {
-                    failed(e);
-                }
-            }
-        });
+        link.sink().incarnation(0);
+        registrations.begin(true);
     }
 
-    /** Commands of the next incarnation are not read before the core has been accepted; false when no broker answers. */
-    private synchronized boolean reopenCommands() {
-        if (!stopping.get()) {
-            try {
-                CommandSource next = openCommands.get();
-                unreadableBefore.addAndGet(commands.unreadable());
-                forgedBefore.addAndGet(commands.forged());
-                commands.close();
-                commands = next;
-            } catch (org.apache.kafka.common.errors.TimeoutException e) {
-                return false;
-            }
+    /** The log misses what this process reported: it goes on as another, with all that it holds. */
+    private void logLost(EventsLostException why) {
+        if (why.isRefusal()) {
+            failed(why);
+        } else if (!stopping.get()) {
+            LOG.warn("agent {}: {}. Engines are answered from what is here; it registers again, as another process, when the brokers answer",
+                    config.node(), why.getMessage());
+            loop.post(new AgentInput.LogLost());
         }
-        return true;
     }
 
-    private synchronized void closeCommands() {
-        commands.close();
-    }
+    private final class Owner implements Registrations.Owner {
+        @Override
+        public boolean isStopping() {
+            return stopping.get();
+        }
 
-    private void register() {
-        try {
-            Optional<Registered> accepted = registrar.register(this::registering);
-            if (accepted.isPresent()) {
-                sink.incarnation(accepted.get().incarnation());
-                last.ifPresent(process -> process.isNow(log.processId()));
-                if (loop.put(accepted.get())) {
-                    commands.start();
-                }
-            }
-        } catch (RegistrationRefusedException e) {
-            registered.completeExceptionally(e);
-            finish(new AgentEnd(AgentEnd.Kind.REFUSED, String.valueOf(e.getMessage())));
-        } catch (InterruptedException e) {
-            failed(new IllegalStateException("the registration was interrupted", e));
-        } catch (RuntimeException e) {
-            if (!stopping.get()) {
-                failed(e);
-            }
+        @Override
+        public Event registering(Envelope envelope) {
+            return AgentApp.this.registering(envelope);
+        }
+
+        @Override
+        public void refused(RegistrationRefusedException why) {
+            registered.completeExceptionally(why);
+            finish(new AgentEnd(AgentEnd.Kind.REFUSED, String.valueOf(why.getMessage())));
+        }
+
+        @Override
+        public void failed(Throwable why) {
+            AgentApp.this.failed(why);
         }
     }
 
@@ -563,7 +537,7 @@ public final class AgentApp implements AutoCloseable {
                 }
                 if (why.kind() == AgentEnd.Kind.STOPPED && status.incarnation() == 0) {
                     // The registration may be in the log without an answer: it must not hold the node's name.
-                    sink.append(log.aggregate(), "", envelope -> new AgentStopping(envelope, log.processId()));
+                    link.append(link.log().aggregate(), "", envelope -> new AgentStopping(envelope, link.log().processId()));
                 }
                 closers.close();
             } finally {

@@ -3,6 +3,7 @@ package io.tierlog.agent.app;
 
 import io.tierlog.agent.app.engine.EngineAddress;
 import io.tierlog.agent.app.engine.EngineApiLimits;
+import io.tierlog.agent.app.engine.Layouts;
 import io.tierlog.agent.app.log.EventBuffer;
 import io.tierlog.agent.app.memory.DeviceStreams;
 import io.tierlog.agent.app.memory.EmulatedDevice;
@@ -18,16 +19,18 @@ import io.tierlog.agent.cuda.CudaLimits;
 import io.tierlog.agent.disk.ForcePolicy;
 import io.tierlog.controller.http.Endpoint;
 import io.tierlog.events.KafkaAccess;
-import io.tierlog.events.Topics;
 import io.tierlog.events.config.LogOptions;
 import io.tierlog.events.config.OptionValues;
 import io.tierlog.events.config.Options;
 import io.tierlog.events.config.Size;
+import io.tierlog.events.config.TlsOptions;
 import io.tierlog.events.registry.RegistryConfig;
 import io.tierlog.events.registry.RegistryLimits;
 import io.tierlog.events.sign.KeyNames;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Layout;
+import io.tierlog.tls.Tls;
 import io.tierlog.traces.TraceOptions;
 import java.net.URI;
 import java.nio.file.Path;
@@ -56,6 +59,7 @@ public final class AgentConfig {
     private final EngineAddress engine;
     private final Device device;
     private final Optional<Peers> peers;
+    private final Tls tls;
 
     /**
      * The log.
@@ -239,6 +243,11 @@ public final class AgentConfig {
             return new Tuning(core, engine, host, streams, workers, peers, events, other, inboxCalls, inboxRecords, stop);
         }
 
+        /** The same with other bounds of events on their way to the log. */
+        public Tuning with(EventBuffer other) {
+            return new Tuning(core, engine, host, streams, workers, peers, other, registry, inboxCalls, inboxRecords, stop);
+        }
+
         /** The same with another time to end transfers. */
         public Tuning withStop(Duration other) {
             return new Tuning(core, engine, host, streams, workers, peers, events, registry, inboxCalls, inboxRecords, other);
@@ -268,6 +277,7 @@ public final class AgentConfig {
         engine = engineAddress();
         device = Device.parse(options.text(AgentOptions.DEVICE));
         peers = peerReads();
+        tls = TlsOptions.tls(options);
         long pool = (long) memory.hostBlocks() + core.bounceBlocks();
         if (pool < 1 || pool > Integer.MAX_VALUE) {
             throw new IllegalArgumentException("host blocks and bounce blocks together are 1 to " + Integer.MAX_VALUE + ", not " + pool
@@ -409,6 +419,11 @@ public final class AgentConfig {
     /** Reads from other nodes, and by them; empty for none. */
     public Optional<Peers> peers() {
         return peers;
+    }
+
+    /** TLS of its listeners and calls. */
+    public Tls tls() {
+        return tls;
     }
 
     /** Where metrics and health are served; empty for nowhere. */

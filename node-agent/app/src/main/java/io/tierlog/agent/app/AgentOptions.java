@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.app;
 
+import io.tierlog.agent.app.engine.Layouts;
 import io.tierlog.agent.app.peer.PeerAddress;
 import io.tierlog.agent.app.store.StoreLocation;
 import io.tierlog.controller.http.Endpoint;
 import io.tierlog.events.config.Bounds;
 import io.tierlog.events.config.LogOptions;
 import io.tierlog.events.config.Options;
+import io.tierlog.events.config.TlsOptions;
 import io.tierlog.traces.TraceOptions;
 import java.util.regex.Pattern;
 import org.apache.kafka.common.config.ConfigDef;
@@ -47,7 +49,7 @@ public final class AgentOptions {
 
     /** All options, those of the log among them. */
     public static Options options() {
-        return TraceOptions.declare(LogOptions.declare(new Options()
+        return TraceOptions.declare(TlsOptions.declare(LogOptions.declare(new Options()
                 .group("Node", Importance.HIGH)
                 .required(NODE, Bounds.pattern("1 to 64 letters, digits, dots, dashes or underscores", NODE_NAME), "NAME",
                         "Name of the node: letters, digits, dots, dashes, underscores.")
@@ -89,6 +91,6 @@ public final class AgentOptions {
                         "Address of /metrics and /health, port 0 for any free one (default: none).")
                 .group("Registration", Importance.MEDIUM)
                 .off(READ_COMMITTED, "Read commands only after the controller's transaction has committed; slower.")
-                .number(REGISTRATION_TIMEOUT, 15, 0, 86_400, "SECONDS", "Time to retry while another process is registered for the node.")));
+                .number(REGISTRATION_TIMEOUT, 15, 0, 86_400, "SECONDS", "Time to retry while another process is registered for the node."))));
     }
 }

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.tierlog.agent.app.engine.Layouts;
 import io.tierlog.events.Causes;
 import io.tierlog.schemas.Layout;
 import io.tierlog.schemas.LayoutKind;

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.tierlog.agent.app.engine.Layouts;
 import io.tierlog.agent.app.memory.Checksums;
 import io.tierlog.agent.app.store.DirectoryStore;
 import io.tierlog.agent.app.store.ObjectName;
@@ -20,8 +21,8 @@ import io.tierlog.engine.v1.RegisterBuffersRequest;
 import io.tierlog.engine.v1.SealedRequest;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.TopicAdmin;
-import io.tierlog.events.Topics;
 import io.tierlog.events.config.LogOptions;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.kafka.EmbeddedKafka;
 import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
 import io.tierlog.schemas.BlockResult;

@@ -8,8 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.engine.v1.Offer;
 import io.tierlog.events.KafkaAccess;
-import io.tierlog.events.Topics;
 import io.tierlog.events.config.LogOptions;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Tier;

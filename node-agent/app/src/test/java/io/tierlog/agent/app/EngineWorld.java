@@ -10,6 +10,8 @@ import io.tierlog.agent.app.engine.EngineAddress;
 import io.tierlog.agent.app.engine.EngineApiHealth;
 import io.tierlog.agent.app.engine.EngineApiLimits;
 import io.tierlog.agent.app.engine.EngineServer;
+import io.tierlog.agent.app.engine.Layouts;
+import io.tierlog.agent.app.loop.AgentLoop;
 import io.tierlog.agent.app.memory.Checksums;
 import io.tierlog.agent.app.memory.CopyGate;
 import io.tierlog.agent.app.memory.DeviceStreams;
@@ -43,6 +45,7 @@ import io.tierlog.schemas.command.CommandHeader;
 import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.PrefetchDone;
+import io.tierlog.tls.Tls;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -96,7 +99,7 @@ final class EngineWorld implements AutoCloseable {
         workers = new StoreWorkers("engine-world", store, host, StoreWorkers.Limits.DEFAULTS, loop::post);
         EngineServer.Wiring wiring =
                 new EngineServer.Wiring("a", new AgreedLayouts(layouts, 1), loop::offer, loop::post, new DevicePools(device, streams), this::health);
-        server = new EngineServer(EngineAddress.tcp(0), wiring, limits);
+        server = new EngineServer(EngineAddress.tcp(0), Tls.NONE, wiring, limits);
         core = new AgentCore(
                 AgentLimits.defaults().withPrefetchWaitMs(20_000), // the test is the controller, and may be slow
                 new Registration("a", layouts, Layouts.layoutDigest(layouts), BLOCK, HOST_PAGES, 0),

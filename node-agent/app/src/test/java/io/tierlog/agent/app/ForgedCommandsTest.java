@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import io.tierlog.events.KafkaAccess;
-import io.tierlog.events.Topics;
 import io.tierlog.events.config.LogOptions;
 import io.tierlog.events.sign.KeyNames;
 import io.tierlog.events.sign.RecordKeys;
 import io.tierlog.events.sign.RecordSigning;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.schemas.command.CommandHeader;
 import io.tierlog.schemas.command.FenceAgent;
 import io.tierlog.schemas.event.AgentRegistering;

@@ -111,7 +111,7 @@ public final class BridgeApp implements AutoCloseable {
                     ? HealthParts.State.degraded("the log takes no more events now: engines are not read") : HealthParts.State.WELL);
             health.add("sources", metrics::sources);
             config.status().ifPresent(where -> {
-                StatusServer server = new StatusServer("--bridge-status-listen", where, metrics.registry(), this::report);
+                StatusServer server = new StatusServer("--bridge-status-listen", where, config.tls(), metrics.registry(), this::report);
                 parts.push(server);
                 statusPort = server.port();
             });

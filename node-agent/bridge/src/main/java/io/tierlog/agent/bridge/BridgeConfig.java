@@ -7,11 +7,13 @@ import io.tierlog.agent.bridge.source.SourceSpec;
 import io.tierlog.agent.bridge.view.NamespaceRule;
 import io.tierlog.controller.http.Endpoint;
 import io.tierlog.events.KafkaAccess;
-import io.tierlog.events.Topics;
 import io.tierlog.events.config.LogOptions;
 import io.tierlog.events.config.OptionValues;
+import io.tierlog.events.config.TlsOptions;
 import io.tierlog.events.registry.RegistryConfig;
 import io.tierlog.events.registry.RegistryLimits;
+import io.tierlog.events.topic.Topics;
+import io.tierlog.tls.Tls;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,9 +26,10 @@ import java.util.Optional;
  * @param names whose addresses are sources too
  * @param file of further sources; empty for none
  * @param status address of metrics and health; empty for none
+ * @param tls of its listener
  */
 public record BridgeConfig(KafkaAccess access, Topics topics, Optional<RegistryConfig> registry, List<SourceSpec> sources, List<DnsName> names,
-        Optional<Path> file, SourceRules rules, Optional<Endpoint> status) {
+        Optional<Path> file, SourceRules rules, Optional<Endpoint> status, Tls tls) {
     private static final long SECOND_MS = 1_000;
 
     /**
@@ -52,6 +55,7 @@ public record BridgeConfig(KafkaAccess access, Topics topics, Optional<RegistryC
                 values.number(BridgeOptions.HINT_TIMEOUT) * SECOND_MS,
                 values.number(BridgeOptions.BLOCKS));
         return new BridgeConfig(LogOptions.kafka(values), LogOptions.topics(values), LogOptions.registry(values, RegistryLimits.DEFAULTS),
-                List.copyOf(sources), names, file, rules, values.optional(BridgeOptions.STATUS_LISTEN).map(Endpoint::parse));
+                List.copyOf(sources), names, file, rules, values.optional(BridgeOptions.STATUS_LISTEN).map(Endpoint::parse),
+                TlsOptions.tls(values));
     }
 }

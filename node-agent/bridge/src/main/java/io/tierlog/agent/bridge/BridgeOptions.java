@@ -8,6 +8,7 @@ import io.tierlog.controller.http.Endpoint;
 import io.tierlog.events.config.Bounds;
 import io.tierlog.events.config.LogOptions;
 import io.tierlog.events.config.Options;
+import io.tierlog.events.config.TlsOptions;
 import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.config.ConfigDef.Importance;
 
@@ -31,7 +32,7 @@ public final class BridgeOptions {
 
     /** All options, those of the log among them. */
     public static Options options() {
-        return LogOptions.declare(new Options()
+        return TlsOptions.declare(LogOptions.declare(new Options()
                 .group("Sources", Importance.HIGH)
                 .list(SOURCE, Bounds.form("source of events", SourceSpec::parse), "SOURCE",
                         "Where engines publish, several with commas, each with its keys: docs/bridge.md.")
@@ -51,6 +52,6 @@ public final class BridgeOptions {
                 .group("Bounds and status", Importance.MEDIUM)
                 .number(BLOCKS, 1_000_000, 1_000, 100_000_000, "N", "Most blocks of one engine instance; further ones are UNKNOWN.")
                 .text(STATUS_LISTEN, Bounds.form("HOST:PORT", Endpoint::parse), "HOST:PORT",
-                        "Address of /metrics and /health, port 0 for any free one (default: none)."));
+                        "Address of /metrics and /health, port 0 for any free one (default: none).")));
     }
 }

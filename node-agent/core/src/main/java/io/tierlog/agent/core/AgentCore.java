@@ -16,6 +16,7 @@ import io.tierlog.agent.core.api.AgentInput.Fenced;
 import io.tierlog.agent.core.api.AgentInput.Finished;
 import io.tierlog.agent.core.api.AgentInput.LeaseReleased;
 import io.tierlog.agent.core.api.AgentInput.LoadCalled;
+import io.tierlog.agent.core.api.AgentInput.LogLost;
 import io.tierlog.agent.core.api.AgentInput.PeerReadCalled;
 import io.tierlog.agent.core.api.AgentInput.PeerReadFinished;
 import io.tierlog.agent.core.api.AgentInput.PeerUnitEnded;
@@ -222,6 +223,7 @@ public final class AgentCore {
         switch (input) {
             case Registered in -> registered(in);
             case Fenced in -> fence();
+            case LogLost in -> rejoin();
             case CommandReceived in -> command(in.command());
             case SessionOpened in -> engines.open(in);
             case SessionClosed in -> sessionClosed(in);
@@ -305,7 +307,10 @@ public final class AgentCore {
         }
     }
 
-    /** The controller has declared this process lost, and no other speaks for the node: it registers again with all that it holds. */
+    /**
+     * The controller has declared this process lost, and no other speaks for the node, or the log misses what it said: it registers again with all
+     * that it holds.
+     */
     private void rejoin() {
         if (context.phase() != AgentPhase.ON_LOG) {
             return; // a repeat, or it ends anyway

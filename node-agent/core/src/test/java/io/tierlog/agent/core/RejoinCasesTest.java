@@ -83,6 +83,26 @@ final class RejoinCasesTest {
         world.assertAtRest();
     }
 
+    /** Its events may be missing from the log: it says nothing under that incarnation any more, and goes on with what it holds. */
+    @Test
+    void anAgentThatLostTheLogReportsWhatItHoldsUnderItsNextIncarnation() {
+        List<BlockResult> held = written();
+        int before = world.seen.events.size();
+        world.on(new AgentInput.LogLost());
+        world.on(new AgentInput.LogLost());
+        world.answerProbes();
+        assertEquals(AgentPhase.UNREGISTERED, world.core.status().phase());
+        assertEquals(Offer.Reason.ALL_ON_HOST, world.offered(world.submit("off", prompt, 0)).reason(), "its engine goes on");
+        world.advance(60_000);
+        assertEquals(before, world.seen.events.size(), "nothing is reported in no incarnation");
+        world.on(new AgentInput.LogLost());
+        assertEquals(AgentPhase.UNREGISTERED, world.core.status().phase(), "there is no incarnation to lose");
+        world.registerAgain();
+        assertEquals(paged(held), world.seen.event(BlocksRecovered.class).blocks());
+        world.finish("off");
+        world.assertAtRest();
+    }
+
     /** A submission of the ended epoch gets no answer, so it does not count as lag of the controller. */
     @Test
     void anUnansweredSubmissionOfTheEndedEpochKeepsNoRequestFromWaiting() {

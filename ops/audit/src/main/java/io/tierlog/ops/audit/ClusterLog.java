@@ -7,7 +7,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
 import java.util.stream.IntStream;
+import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -15,6 +18,7 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.ApiException;
+import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
@@ -61,6 +65,17 @@ public final class ClusterLog implements LogSource {
             return found.size();
         } catch (KafkaException e) {
             throw unreachable(topic, e);
+        }
+    }
+
+    @Override
+    public Optional<String> topicId(String topic) {
+        try (Admin admin = Admin.create(access.client(Map.of()))) {
+            return admin.describeTopics(List.of(topic)).allTopicNames().get().values().stream().map(found -> found.topicId().toString()).findFirst();
+        } catch (ExecutionException e) {
+            throw unreachable(topic, e.getCause() instanceof KafkaException cause ? cause : new KafkaException(e));
+        } catch (InterruptedException e) {
+            throw new InterruptException(e);
         }
     }
 

@@ -13,6 +13,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * A log in the data directory of a broker that is not running: Kafka's segment files, read as they are and never written to.
@@ -22,6 +23,7 @@ import java.util.List;
  */
 public final class DirectoryLog implements LogSource {
     private static final String MARKER = "tierlog-broker";
+    private static final String TOPIC_ID = "topic_id:";
 
     private final Path log;
 
@@ -78,14 +80,69 @@ public final class DirectoryLog implements LogSource {
 
     @Override
     public LogSource.Stream open(String topic, int partition) {
+        try {
+            return new SegmentStream(segments(topic, partition));
+        } catch (IOException e) {
+            throw unreadable(folder(topic, partition), e);
+        }
+    }
+
+    private List<Path> segments(String topic, int partition) {
         Path folder = folder(topic, partition);
         try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "*.log")) {
             List<Path> segments = new ArrayList<>();
             files.forEach(segments::add);
             Collections.sort(segments); // They are called by their first offset, in twenty digits.
-            return new SegmentStream(segments);
+            return segments;
         } catch (IOException | DirectoryIteratorException e) {
-            throw new AuditException("cannot read " + folder + ": " + e.getMessage(), "check that this user may read it", e);
+            throw unreadable(folder, e);
+        }
+    }
+
+    private static AuditException unreadable(Path path, Exception e) {
+        return new AuditException("cannot read " + path + ": " + e.getMessage(), "check that this user may read it", e);
+    }
+
+    @Override
+    public Optional<String> topicId(String topic) {
+        Path file = folder(topic, 0).resolve("partition.metadata");
+        if (!Files.exists(file)) {
+            return Optional.empty();
+        }
+        try {
+            return Files.readAllLines(file).stream()
+                    .filter(line -> line.startsWith(TOPIC_ID))
+                    .map(line -> line.substring(TOPIC_ID.length()).strip())
+                    .findFirst();
+        } catch (IOException e) {
+            throw unreadable(file, e);
+        }
+    }
+
+    @Override
+    public List<Long> fileOffsets(String topic, int partition) {
+        return segments(topic, partition).stream().map(DirectoryLog::firstOffset).toList();
+    }
+
+    private static long firstOffset(Path segment) {
+        String name = segment.getFileName().toString();
+        return Long.parseLong(name.substring(0, name.indexOf('.')));
+    }
+
+    @Override
+    public Optional<String> batchChecksum(String topic, int partition, long from, long to) {
+        List<Path> segments = segments(topic, partition);
+        List<Path> some = new ArrayList<>();
+        for (int i = 0; i < segments.size(); i++) {
+            boolean after = i + 1 < segments.size() && firstOffset(segments.get(i + 1)) <= from;
+            if (!after && firstOffset(segments.get(i)) < to) {
+                some.add(segments.get(i));
+            }
+        }
+        try {
+            return Optional.of(SegmentStream.checksum(some, from, to));
+        } catch (IOException e) {
+            throw unreadable(folder(topic, partition), e);
         }
     }
 

@@ -2,6 +2,7 @@
 package io.tierlog.ops.audit;
 
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Where the bytes of a log come from: a running cluster, or the data directory of a stopped broker. Safe for use by several threads; a
@@ -42,6 +43,27 @@ public interface LogSource extends AutoCloseable {
      * @throws AuditException when it cannot be read
      */
     Stream openAll(String topic);
+
+    /** The id that the cluster gave a topic when it was made; empty when this source knows none. */
+    default Optional<String> topicId(String topic) {
+        return Optional.empty();
+    }
+
+    /** First offset of each file of a partition, ascending; none where no files show. */
+    default List<Long> fileOffsets(String topic, int partition) {
+        return List.of();
+    }
+
+    /**
+     * A checksum over the headers of the batches that begin between two offsets. A header has the checksum of its batch's records, so it changes with
+     * every record, and no record is read.
+     *
+     * @return in hexadecimal digits; empty where no batches show
+     * @throws AuditException when the headers cannot be read
+     */
+    default Optional<String> batchChecksum(String topic, int partition, long from, long to) {
+        return Optional.empty();
+    }
 
     /** Whether records may be appended while it is read. */
     boolean isLive();

@@ -10,8 +10,8 @@ import io.tierlog.events.Partitions;
 import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
 import io.tierlog.events.RecordStamp;
-import io.tierlog.events.Topics;
 import io.tierlog.events.sign.RecordSigning;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.decision.Fact;
@@ -143,6 +143,11 @@ final class PartitionAudit {
 
     /** Reads all of it. {@code atRest}: nothing may be in flight at its end. */
     LogInvariants.Counts run(boolean atRest) {
+        return run(atRest, () -> {});
+    }
+
+    /** As the other; {@code decided} runs after the last decision and the event that it answers, before later events. */
+    LogInvariants.Counts run(boolean atRest, Runnable decided) {
         // A running log gets a tick each second: at rest only those events must be answered that were there
         // before the end of the decisions was fixed.
         long due = atRest ? endOfEvents() : Long.MAX_VALUE;
@@ -150,6 +155,7 @@ final class PartitionAudit {
         try (Side<Fact> decisions = new Side<>(topics.decisions(), Fact.class, false);
                 Side<Event> events = new Side<>(topics.events(), Event.class, true)) {
             decided(decisions, events);
+            decided.run();
             while (events.peekOffset() < due) {
                 event(events);
             }

@@ -34,6 +34,11 @@ final class PlacementCheck {
     private final int partition;
     private final Map<String, Map<Space, Map<Bytes, Placed>>> placements = new LinkedHashMap<>();
     private final Map<String, Long> lastSequences = new LinkedHashMap<>();
+    /** By key of the topic, the placements of facts since an earlier audit; null when all of the topic is compared. */
+    private @Nullable Map<Bytes, Touched> touched;
+
+    /** A placement that a fact changed: the last one at {@code offset}. */
+    private record Touched(String location, Space space, Bytes block, long offset) {}
 
     /** Placements of one namespace on one tier of a location. */
     private record Space(Tier tier, String namespace) {}
@@ -44,10 +49,22 @@ final class PlacementCheck {
         }
     }
 
-    private record Last(long offset, long timestampMs, Placement placement) {}
+    /** The last record of a key; without a placement it withdraws it. */
+    private record Last(long offset, long timestampMs, @Nullable Placement placement) {}
 
     PlacementCheck(int partition) {
         this.partition = partition;
+    }
+
+    /** From the next fact on, only what changes is compared: an earlier audit has compared the rest. */
+    void onlyFromHere() {
+        touched = new HashMap<>();
+    }
+
+    private void touch(String location, Space space, Bytes block, long offset) {
+        if (touched != null) {
+            touched.put(keyOf(space.namespace, block, location, space.tier), new Touched(location, space, block, offset));
+        }
     }
 
     private Map<Bytes, Placed> placed(String location, Tier tier, String namespace) {
@@ -65,12 +82,14 @@ final class PlacementCheck {
                 Map<Bytes, Placed> here = placed(location, f.tier(), f.namespace());
                 for (PagedBlock b : f.blocks()) {
                     here.put(b.block().key(), new Placed(b.page(), b.generation(), b.crc32c(), incarnation, offset));
+                    touch(location, new Space(f.tier(), f.namespace()), b.block().key(), offset);
                 }
             }
             case BlocksRemoved f -> {
                 Map<Bytes, Placed> here = placed(location, f.tier(), f.namespace());
                 for (Block b : f.blocks()) {
                     here.remove(b.key());
+                    touch(location, new Space(f.tier(), f.namespace()), b.key(), offset);
                 }
             }
             default -> {}
@@ -106,19 +125,22 @@ final class PlacementCheck {
         private final int partition;
         private final PartitionAudit.Listener listener;
         private final Optional<RecordSigning> signing;
+        private final boolean partial;
         private final Map<Bytes, Last> last = new HashMap<>();
 
-        TopicPlacements(String topic, int partition, PartitionAudit.Listener listener, Optional<RecordSigning> signing) {
+        /** {@code partial}: an earlier audit has compared what is before. */
+        TopicPlacements(String topic, int partition, PartitionAudit.Listener listener, Optional<RecordSigning> signing, boolean partial) {
+            this.partial = partial;
             this.topic = topic;
             this.partition = partition;
             this.listener = listener;
             this.signing = signing;
         }
 
-        /** Reads all of it. */
-        TopicPlacements read(LogSource source, Codec codec) {
+        /** Reads it, from an offset on. */
+        TopicPlacements read(LogSource source, Codec codec, long from) {
             RecordReader<Published> reader = codec.reader(Published.class);
-            try (LogSource.Stream stream = source.open(topic, partition)) {
+            try (LogSource.Stream stream = open(source, from)) {
                 for (List<LogEntry> entries = stream.next(); !entries.isEmpty(); entries = stream.next()) {
                     for (LogEntry entry : entries) {
                         if (entry instanceof LogEntry.Data data) {
@@ -128,6 +150,16 @@ final class PlacementCheck {
                 }
             }
             return this;
+        }
+
+        private LogSource.Stream open(LogSource source, long from) {
+            LogSource.Stream all = source.open(topic, partition);
+            // What was compacted away at its beginning was replaced by later records.
+            if (from <= all.begin()) {
+                return all;
+            }
+            all.close();
+            return source.open(topic, partition, from);
         }
 
         private void take(RecordReader<Published> reader, LogEntry.Data data) {
@@ -141,7 +173,7 @@ final class PlacementCheck {
             if (key == null) {
                 report(Finding.BYTES, data.offset(), data.timestampMs(), "it has no key");
             } else if (value == null) {
-                last.remove(Bytes.wrapUnshared(key));
+                withdraw(Bytes.wrapUnshared(key), data);
             } else {
                 switch (reader.read(value)) {
                     case Reading.Decoded<Published>(Placement placement) ->
@@ -150,6 +182,15 @@ final class PlacementCheck {
                     case Reading.Decoded<Published>(NodeEpoch _) -> {}
                     case Reading.Unreadable<Published> bad -> report(Finding.BYTES, data.offset(), data.timestampMs(), bad.detail());
                 }
+            }
+        }
+
+        /** Of a part of the topic, the end of a placement is remembered; of all of it there is nothing to remember. */
+        private void withdraw(Bytes key, LogEntry.Data data) {
+            if (partial) {
+                last.put(key, new Last(data.offset(), data.timestampMs(), null));
+            } else {
+                last.remove(key);
             }
         }
 
@@ -172,16 +213,19 @@ final class PlacementCheck {
     static void compare(List<PlacementCheck> checks, List<TopicPlacements> topic, boolean moved) {
         for (TopicPlacements partition : topic) {
             partition.last.forEach((key, one) -> {
-                if (!key.equals(keyOf(one.placement))) {
+                Placement p = one.placement;
+                if (p == null) {
+                    return;
+                }
+                if (!key.equals(keyOf(p.namespace(), p.block().key(), p.location(), p.tier()))) {
                     partition.report(one, "its key is not that of its placement");
                 }
-                check(partition, one, checks, moved);
+                check(partition, one, p, checks, moved);
             });
         }
     }
 
-    private static void check(TopicPlacements topic, Last one, List<PlacementCheck> checks, boolean moved) {
-        Placement p = one.placement;
+    private static void check(TopicPlacements topic, Last one, Placement p, List<PlacementCheck> checks, boolean moved) {
         @Nullable Placed fact = null;
         boolean newer = false;
         for (PlacementCheck check : checks) {
@@ -202,15 +246,32 @@ final class PlacementCheck {
         }
     }
 
-    /** After {@link #compare}: reports placements of this partition's facts that the placements topic lacks. */
-    void reportMissing(String decisions, String placements, PartitionAudit.Listener listener) {
-        this.placements.forEach((location, spaces) -> spaces.forEach((space, blocks) -> blocks.forEach((key, fact) ->
-                listener.found(new Finding("I13", decisions, partition, fact.offset, 0, fact.offset, "block " + key + " serves on " + space.tier
-                        + " of " + location + ", but not in " + placements)))));
+    /** After {@link #compare}: reports what this partition's facts changed and the placements topic lacks. */
+    void reportMissing(String decisions, List<TopicPlacements> topic, PartitionAudit.Listener listener) {
+        if (touched != null) {
+            touched.forEach((key, change) -> {
+                Placed fact = placements.getOrDefault(change.location, Map.of()).getOrDefault(change.space, Map.of()).get(change.block);
+                if (fact != null) {
+                    missing(decisions, topic, listener, change.location, change.space, change.block, fact);
+                } else if (topic.stream().noneMatch(partition -> partition.last.containsKey(key))) {
+                    listener.found(new Finding("I13", decisions, partition, change.offset, 0, change.offset, "block " + change.block + " left "
+                            + change.space.tier + " of " + change.location + ", and no later record of " + topic.getFirst().topic + " says so"));
+                }
+            });
+            return;
+        }
+        placements.forEach((location, spaces) -> spaces.forEach((space, blocks) ->
+                blocks.forEach((key, fact) -> missing(decisions, topic, listener, location, space, key, fact))));
+    }
+
+    private void missing(String decisions, List<TopicPlacements> topic, PartitionAudit.Listener listener, String location, Space space, Bytes block,
+            Placed fact) {
+        listener.found(new Finding("I13", decisions, partition, fact.offset, 0, fact.offset, "block " + block + " serves on " + space.tier + " of "
+                + location + ", but not in " + topic.getFirst().topic));
     }
 
     /** The key of a placement's record. */
-    private static Bytes keyOf(Placement p) {
-        return new PlacementFeed.Publication(Namespaces.digest(p.namespace()), p.block().key(), p.location() + "/" + p.tier(), null).key();
+    private static Bytes keyOf(String namespace, Bytes block, String location, Tier tier) {
+        return new PlacementFeed.Publication(Namespaces.digest(namespace), block, location + "/" + tier, null).key();
     }
 }

@@ -4,6 +4,7 @@ package io.tierlog.ops.audit;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -62,6 +63,32 @@ final class SegmentStream implements LogSource.Stream {
         }
         begin = Math.max(0, first);
         end = Math.max(begin, unfinished.values().stream().mapToLong(Long::longValue).min().orElse(last));
+    }
+
+    /**
+     * A checksum over the headers of the batches that begin between two offsets.
+     *
+     * @throws IOException when a file cannot be read
+     */
+    static String checksum(List<Path> segments, long from, long to) throws IOException {
+        MessageDigest digest = Sha256.digest();
+        ByteBuffer header = ByteBuffer.allocate(2 * Long.BYTES + Long.BYTES + Integer.BYTES);
+        for (Path segment : segments) {
+            FileRecords records = FileRecords.open(segment.toFile(), false);
+            try {
+                for (FileChannelRecordBatch batch : records.batches()) {
+                    if (batch.baseOffset() >= from && batch.baseOffset() < to) {
+                        header.clear().putLong(batch.baseOffset()).putLong(batch.lastOffset()).putLong(batch.checksum()).putInt(batch.sizeInBytes());
+                        digest.update(header.flip());
+                    }
+                }
+            } catch (KafkaException e) {
+                throw new IOException(segment + " is damaged: " + e.getMessage(), e);
+            } finally {
+                records.closeHandlers();
+            }
+        }
+        return Sha256.hex(digest);
     }
 
     private void control(FileChannelRecordBatch batch, Map<Long, Long> unfinished) {

@@ -7,7 +7,7 @@ import io.tierlog.controller.core.table.RowImage;
 import io.tierlog.controller.core.table.Rows;
 import io.tierlog.events.Codec;
 import io.tierlog.events.RecordStamp;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.schemas.decision.Fact;
 import java.io.BufferedInputStream;
 import java.io.DataInputStream;
@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SnapshotFold {
     /** Raised when what is written changes, the state of the invariants included. */
-    public static final int LAYOUT = 1;
+    public static final int LAYOUT = 2;
 
     private static final int BUFFER = 1 << 16;
 
@@ -113,18 +113,29 @@ public final class SnapshotFold {
             return new Result(at, rows, Optional.of(findings.getFirst()));
         }
         try (DataOutputStream out = target.open()) {
-            FoldBytes io = FoldBytes.to(out);
+            image(audit, placements, out);
+        }
+        // The chains report at last what they could not decide while they went on.
+        return new Result(at, rows, findings.stream().findFirst());
+    }
+
+    /**
+     * Writes what an audit has folded, up to its last decision. Chains of records report what they could not decide so far.
+     *
+     * @throws IOException when it cannot be written
+     */
+    static void image(PartitionAudit audit, PlacementCheck placements, DataOutputStream out) throws IOException {
+        FoldBytes io = FoldBytes.to(out);
+        try {
             io.int32(LAYOUT);
-            place(io, at);
-            RowImage.write(tables, out);
+            place(io, audit.at());
+            RowImage.write(audit.tables().orElseThrow(), out);
             io.map(new TreeMap<>(audit.stamps()), io::text, stamp -> stamp(io, stamp));
             audit.proof(io);
             placements.state(io);
         } catch (UncheckedIOException e) {
             throw e.getCause();
         }
-        // The chains report at last what they could not decide while they went on.
-        return new Result(at, rows, findings.stream().findFirst());
     }
 
     /**

@@ -5,7 +5,7 @@ import io.tierlog.controller.core.invariant.LogInvariants;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Reading;
 import io.tierlog.events.RecordStamp;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.Event;
@@ -19,9 +19,16 @@ public final class SnapshotSeam {
     private final LogSource source;
     private final Topics topics;
     private final Codec codec;
+    private final String what;
 
-    /** A log. */
+    /** A log, and a snapshot. */
     public SnapshotSeam(LogSource source, Topics topics, Codec codec) {
+        this(source, topics, codec, "snapshot");
+    }
+
+    /** A log; {@code what} begins at a place in it. */
+    SnapshotSeam(LogSource source, Topics topics, Codec codec, String what) {
+        this.what = what;
         this.source = source;
         this.topics = topics;
         this.codec = codec;
@@ -35,17 +42,23 @@ public final class SnapshotSeam {
      */
     public void require(PartitionStart start) {
         PartitionStart.At at = start.at();
-        if (at.lastDecision() < 0) {
-            return;
-        }
         PartitionAudit audit = new PartitionAudit(
                 new PartitionAudit.Job(source, topics, codec, at.partition(), true, Optional.of(start), at.lastDecision()), new Silent());
         SnapshotFold.goOn(start, audit, new PlacementCheck(at.partition()));
+        require(start, audit);
+    }
+
+    /** As the other; {@code audit} has the state in which the partition was left and has read nothing since. */
+    void require(PartitionStart start, PartitionAudit audit) {
+        PartitionStart.At at = start.at();
+        if (at.lastDecision() < 0) {
+            return;
+        }
         LogEntry.Data decision = at(topics.decisions(), at.partition(), at.lastDecision());
         if (!(codec.reader(Fact.class).read(decision.value()) instanceof Reading.Decoded<Fact>(Fact fact))
                 || !stamp(fact.envelope(), decision).equals(start.stamps().get(fact.envelope().aggregate()))
                 || LogInvariants.causeOffset(fact) != at.lastEvent()) {
-            throw another(topics.decisions(), at.partition(), at.lastDecision(), "holds another record than the snapshot's last decision");
+            throw another(topics.decisions(), at.partition(), at.lastDecision(), "holds another record than the " + what + "'s last decision");
         }
         if (at.lastEvent() < 0) {
             return;
@@ -56,7 +69,7 @@ public final class SnapshotSeam {
             RecordStamp known = audit.eventStamp(value.envelope());
             boolean numbered = !value.envelope().sender().equals("policy");
             if (numbered && !stamp(value.envelope(), event).equals(known)) {
-                throw another(topics.events(), at.partition(), at.lastEvent(), "holds another record than the snapshot's last event");
+                throw another(topics.events(), at.partition(), at.lastEvent(), "holds another record than the " + what + "'s last event");
             }
         }
     }
@@ -65,7 +78,7 @@ public final class SnapshotSeam {
         try (RecordCursor cursor = new RecordCursor(source, topic, partition, offset)) {
             LogEntry.Data found = cursor.next();
             if (found == null || found.offset() != offset) {
-                throw another(topic, partition, offset, "holds no committed record, and the snapshot ends with one there");
+                throw another(topic, partition, offset, "holds no committed record, and the " + what + " ends with one there");
             }
             return found;
         }
@@ -76,9 +89,10 @@ public final class SnapshotSeam {
         return new RecordStamp(envelope.sequence(), bytes == null ? 0 : RecordStamp.crc32cOfFramed(bytes));
     }
 
-    private static AuditException another(String topic, int partition, long offset, String what) {
-        return new AuditException("the snapshot is of another log: offset " + offset + " of partition " + partition + " of " + topic + " " + what,
-                "give a snapshot of this log, or look at --bootstrap-servers and --topic-prefix");
+    private AuditException another(String topic, int partition, long offset, String detail) {
+        return new AuditException("the " + what + " is of another log, or the log was altered since: offset " + offset
+                + " of partition " + partition + " of " + topic + " " + detail,
+                "give a " + what + " of this log, or look at --bootstrap-servers and --topic-prefix");
     }
 
     /** No record is folded. */

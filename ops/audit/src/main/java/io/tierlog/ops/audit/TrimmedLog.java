@@ -15,7 +15,8 @@ public final class TrimmedLog {
 
     /** A reader that starts at {@code from} finds that the partition begins after it. */
     static AuditException before(String topic, int partition, long begin, long from) {
-        return new AuditException("partition " + partition + " of " + topic + " begins at offset " + begin + ", and the snapshot ends before offset "
-                + from + ": records between them were trimmed", "give a later snapshot; snapshot list shows what there is");
+        return new AuditException("partition " + partition + " of " + topic + " begins at offset " + begin
+                + ", and the snapshot or checkpoint ends before offset " + from + ": records between them were trimmed",
+                "give a later snapshot; snapshot list shows what there is");
     }
 }

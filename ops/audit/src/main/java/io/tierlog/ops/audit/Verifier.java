@@ -2,12 +2,16 @@
 package io.tierlog.ops.audit;
 
 import io.tierlog.controller.core.invariant.LogInvariants;
+import io.tierlog.controller.core.table.Rows;
 import io.tierlog.events.Codec;
-import io.tierlog.events.Topics;
 import io.tierlog.events.sign.RecordSigning;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.directory.Published;
 import io.tierlog.schemas.event.Event;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -49,11 +53,29 @@ public final class Verifier {
      * @param placements whether the placements topic is compared with the facts (I13)
      * @param start where to begin
      * @param signing checks the codes of events, decisions and placements; empty when they are not checked
+     * @param continuation how it goes on from an earlier one; then facts are folded and placements compared. Empty when it does not
      */
-    public record Options(int threads, boolean atRest, boolean fold, boolean placements, LogStart start, Optional<RecordSigning> signing) {
+    public record Options(
+            int threads,
+            boolean atRest,
+            boolean fold,
+            boolean placements,
+            LogStart start,
+            Optional<RecordSigning> signing,
+            Optional<Continuation> continuation) {
+        /** On its own. */
+        public Options(int threads, boolean atRest, boolean fold, boolean placements, LogStart start, Optional<RecordSigning> signing) {
+            this(threads, atRest, fold, placements, start, signing, Optional.empty());
+        }
+
         /** From the beginning, without codes. */
         public Options(int threads, boolean atRest, boolean fold, boolean placements) {
             this(threads, atRest, fold, placements, LogStart.BEGINNING, Optional.empty());
+        }
+
+        /** The same, as part of a row of audits, each of which goes on from the one before. */
+        public Options with(LogStart from, Continuation row) {
+            return new Options(threads, atRest, true, true, from, signing, Optional.of(row));
         }
     }
 
@@ -83,13 +105,17 @@ public final class Verifier {
             throw new AuditException(topics.events() + " has " + partitions + " partitions, and " + topics.decisions() + " has "
                     + source.partitions(topics.decisions()), "these are not the topics of one log: look at --topic-prefix");
         }
+        options.continuation().ifPresent(row -> row.findings().forEach(this::found));
         List<PlacementCheck> placements = new ArrayList<>();
         List<Callable<LogInvariants.Counts>> jobs = new ArrayList<>();
         for (int p = 0; p < partitions; p++) {
             PlacementCheck check = new PlacementCheck(p);
             placements.add(check);
             int partition = p;
-            jobs.add(() -> audit(partition, check).run(options.atRest()));
+            jobs.add(() -> {
+                PartitionAudit audit = audit(partition, check);
+                return audit.run(options.atRest(), () -> image(audit, check));
+            });
         }
         LogInvariants.Counts operations = new LogInvariants.Counts(0, 0, 0, 0, 0, 0);
         for (LogInvariants.Counts counted : PartitionJobs.run(jobs, options.threads())) {
@@ -107,8 +133,41 @@ public final class Verifier {
         Optional<PartitionStart> start = options.start().of(partition);
         PartitionAudit.Job job = new PartitionAudit.Job(source, topics, codec, partition, options.fold(), start, Long.MAX_VALUE, options.signing());
         PartitionAudit audit = new PartitionAudit(job, new Listener(options.placements() ? check : null));
-        start.ifPresent(from -> SnapshotFold.goOn(from, audit, check));
+        start.ifPresent(from -> {
+            SnapshotFold.goOn(from, audit, check);
+            if (options.continuation().isPresent()) {
+                new SnapshotSeam(source, topics, codec, "checkpoint").require(from, audit);
+            }
+        });
+        if (start.isPresent() && placementsFrom().isPresent()) {
+            check.onlyFromHere();
+        }
         return audit;
+    }
+
+    /** Offsets from which the placements topic is compared; empty for all of it. */
+    private Optional<List<Long>> placementsFrom() {
+        return options.continuation().map(Continuation::placementsFrom).filter(from -> !from.isEmpty());
+    }
+
+    /** Leaves the state of a partition to the next audit. When something is wrong so far, there will be none to go on from this one. */
+    private void image(PartitionAudit audit, PlacementCheck placements) {
+        Continuation row = options.continuation().orElse(null);
+        if (row == null || hasFindings()) {
+            return;
+        }
+        try {
+            try (DataOutputStream out = row.image(audit.at().partition())) {
+                SnapshotFold.image(audit, placements, out);
+            }
+            row.written(audit.at(), audit.tables().orElseThrow().rows(Rows.PLACEMENTS).size());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private synchronized boolean hasFindings() {
+        return !firsts.isEmpty();
     }
 
     /**
@@ -131,14 +190,17 @@ public final class Verifier {
         Listener listener = new Listener(null);
         List<Callable<PlacementCheck.TopicPlacements>> jobs = new ArrayList<>();
         for (int p = 0; p < source.partitions(topics.placements()); p++) {
-            PlacementCheck.TopicPlacements topic = new PlacementCheck.TopicPlacements(topics.placements(), p, listener, options.signing());
-            jobs.add(() -> topic.read(source, codec));
+            long from = placementsFrom().isEmpty() ? 0 : placementsFrom().get().get(p);
+            PlacementCheck.TopicPlacements topic =
+                    new PlacementCheck.TopicPlacements(topics.placements(), p, listener, options.signing(), placementsFrom().isPresent());
+            jobs.add(() -> topic.read(source, codec, from));
         }
-        PlacementCheck.compare(checks, PartitionJobs.run(jobs, options.threads()), source.isLive());
+        List<PlacementCheck.TopicPlacements> topic = PartitionJobs.run(jobs, options.threads());
+        PlacementCheck.compare(checks, topic, source.isLive());
         if (source.isLive()) {
             return List.of("the cluster is running: of " + topics.placements() + ", only placements that cannot have changed since were compared");
         }
-        checks.forEach(check -> check.reportMissing(topics.decisions(), topics.placements(), listener));
+        checks.forEach(check -> check.reportMissing(topics.decisions(), topic, listener));
         return List.of();
     }
 

@@ -2,6 +2,7 @@
 package io.tierlog.ops.audit;
 
 import io.tierlog.controller.core.invariant.LogInvariants;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -20,6 +21,13 @@ import java.util.Optional;
  */
 public record VerifyReport(int partitions, long records, long bytes, long elapsedMs, LogInvariants.Counts operations, Optional<Finding> first,
         Map<String, Long> findings, List<String> notes) {
+    /** The same, with more notes. */
+    public VerifyReport with(List<String> more) {
+        List<String> all = new ArrayList<>(notes);
+        all.addAll(more);
+        return new VerifyReport(partitions, records, bytes, elapsedMs, operations, first, findings, List.copyOf(all));
+    }
+
     /** Whether there are no findings. */
     public boolean holds() {
         return first.isEmpty();

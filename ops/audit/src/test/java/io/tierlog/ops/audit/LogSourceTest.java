@@ -2,13 +2,14 @@
 package io.tierlog.ops.audit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Schemas;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.kafka.EmbeddedKafka;
 import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
 import java.nio.channels.FileChannel;
@@ -20,6 +21,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -40,17 +42,23 @@ class LogSourceTest {
 
     @Test
     void whatWasCommittedIsReadFromAClusterAndFromItsFiles() throws Exception {
+        String id;
         try (EmbeddedKafka broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(data).withPort(0))) {
             KafkaAccess access = KafkaAccess.of(broker.bootstrapServers());
             write(access);
             try (LogSource cluster = new ClusterLog(access)) {
                 assertHolds(cluster);
                 assertThrows(AuditException.class, () -> cluster.partitions("absent"));
+                id = cluster.topicId(PLAIN).orElseThrow();
+                assertEquals(List.of(), cluster.fileOffsets(PLAIN, 0), "a cluster shows no files");
             }
         }
         try (LogSource files = new DirectoryLog(data)) {
             assertHolds(files);
             assertThrows(AuditException.class, () -> files.partitions("absent"));
+            assertEquals(Optional.of(id), files.topicId(PLAIN));
+            assertEquals(List.of(0L), files.fileOffsets(PLAIN, 0));
+            assertNotEquals(files.batchChecksum(PLAIN, 0, 0, 2), files.batchChecksum(PLAIN, 0, 0, 3));
             // Every offset shows, so that a gap is a missing record.
             List<LogEntry> entries = entries(files, TRANSACTIONS);
             long next = 0;

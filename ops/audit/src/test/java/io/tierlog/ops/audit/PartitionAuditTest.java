@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.tierlog.events.Codec;
 import io.tierlog.events.RecordStamp;
 import io.tierlog.events.Schemas;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.decision.Fact;

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.tierlog.controller.core.feed.PlacementFeed;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Schemas;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Envelope;
@@ -57,6 +57,11 @@ class PlacementCheckTest {
     }
 
     private List<String> compare(List<LogEntry> entries, boolean moved) {
+        return compare(entries, moved, -1, 0);
+    }
+
+    /** An earlier audit has compared the first facts, and the topic before an offset. */
+    private List<String> compare(List<LogEntry> entries, boolean moved, int facts, long from) {
         List<String> found = new ArrayList<>();
         PartitionAudit.Listener listener = new PartitionAudit.Listener() {
             @Override
@@ -72,13 +77,17 @@ class PlacementCheckTest {
         };
         PlacementCheck check = new PlacementCheck(0);
         for (int i = 0; i < decisions.size(); i++) {
+            if (i == facts) {
+                check.onlyFromHere();
+            }
             check.fact(i, decisions.get(i));
         }
         LogSource log = new MemoryLog().with(TOPIC, entries);
-        PlacementCheck.TopicPlacements topic = new PlacementCheck.TopicPlacements(TOPIC, 0, listener, Optional.empty()).read(log, codec);
+        PlacementCheck.TopicPlacements topic =
+                new PlacementCheck.TopicPlacements(TOPIC, 0, listener, Optional.empty(), facts >= 0).read(log, codec, from);
         PlacementCheck.compare(List.of(check), List.of(topic), moved);
         if (!moved) {
-            check.reportMissing(Topics.DEFAULT.decisions(), TOPIC, listener);
+            check.reportMissing(Topics.DEFAULT.decisions(), List.of(topic), listener);
         }
         return found;
     }
@@ -87,6 +96,18 @@ class PlacementCheckTest {
     void theFeedAgreesWithTheFacts() {
         assertEquals(List.of(), compare(published(d -> d), false));
         assertEquals(List.of(), compare(published(d -> d), true));
+    }
+
+    /** Offsets: 0 to 2 place the blocks, 3 withdraws the last. */
+    @Test
+    void onlyWhatChangedSinceIsCompared() {
+        assertEquals(List.of(), compare(published(d -> d), false, 1, 3));
+        assertEquals(List.of(), compare(published(d -> d), false, 1, 1), "what is read again agrees");
+        assertEquals(List.of(), compare(published(d -> d != null && d.offset() == 0 ? null : d), false, 1, 3), "the earlier audit has reported it");
+        assertEquals(List.of("I13 tierlog.decisions@1"), compare(published(d -> d != null && d.value() == null ? null : d), false, 1, 3));
+        assertEquals(List.of("I13 tierlog.placements@2"), compare(published(d -> d != null && d.value() == null ? null : d), false, 1, 2));
+        assertEquals(List.of("I13 tierlog.decisions@0"), compare(published(d -> d != null && d.offset() == 1 ? null : d), false, 0, 0));
+        assertEquals(List.of(), compare(published(d -> d != null && d.value() == null ? null : d), true, 1, 3), "it may be on its way");
     }
 
     @Test

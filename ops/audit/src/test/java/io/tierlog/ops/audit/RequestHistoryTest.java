@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.tierlog.events.Codec;
 import io.tierlog.events.Schemas;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.audit.history.History;
 import io.tierlog.ops.audit.history.HistoryReader;
 import io.tierlog.ops.audit.history.Subject;

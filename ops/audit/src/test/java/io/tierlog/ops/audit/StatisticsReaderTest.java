@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.tierlog.controller.core.policy.Policies;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Schemas;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.audit.stats.HitCounts;
 import io.tierlog.ops.audit.stats.LogDetail;
 import io.tierlog.ops.audit.stats.LogSummary;

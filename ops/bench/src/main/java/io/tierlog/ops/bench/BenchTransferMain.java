@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.bench;
 
+import io.tierlog.ops.bench.report.BenchException;
 import picocli.CommandLine;
 
 /** {@code bench transfer} by itself, for a machine that has neither Kafka nor the rest of Tierlog: ops/pack-gpu. */

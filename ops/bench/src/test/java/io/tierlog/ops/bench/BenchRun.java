@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.tierlog.ops.bench.report.BenchException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;

@@ -7,6 +7,11 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.acl.AccessRole;
 import io.tierlog.events.acl.AclTable;
+import io.tierlog.ops.cli.command.CliError;
+import io.tierlog.ops.cli.command.ClusterOptions;
+import io.tierlog.ops.cli.command.Columns;
+import io.tierlog.ops.cli.command.CommandGroup;
+import io.tierlog.ops.cli.command.OutputFormat;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -37,16 +42,7 @@ import picocli.CommandLine.Spec;
         name = "acls",
         description = "Print or make the ACLs that each part needs in Kafka.",
         subcommands = {AclsCommand.Apply.class, AclsCommand.Print.class})
-final class AclsCommand implements Callable<Integer> {
-    @Spec
-    CommandSpec spec;
-
-    @Override
-    public Integer call() {
-        spec.commandLine().usage(spec.commandLine().getErr());
-        return CliError.BAD_INPUT;
-    }
-
+final class AclsCommand extends CommandGroup {
     /** Which ACLs: the flags that both commands share. */
     static final class Choice {
         @Mixin

@@ -33,6 +33,7 @@ final class ArgumentRules {
 
     private static final Rule NOT_EMPTY = text("a text: it is empty", ".*\\S.*");
     private static final Rule FILE = new Rule("a file that can be read", value -> Files.isRegularFile(path(value)) && Files.isReadable(path(value)));
+    private static final Rule NEW_FILE = new Rule("a file in a directory that is there", value -> Files.isDirectory(parent(path(value))));
     private static final Rule DIRECTORY = new Rule("a directory", value -> !value.toString().isBlank() && Files.isDirectory(path(value)));
     private static final Rule KEY = text("a key: 8 to 32 bytes in hexadecimal digits", "([0-9a-fA-F]{2}){8,32}");
     private static final Rule DURATION = text("a time, for example 500ms, 60s or 5m", "0*[1-9]\\d{0,8}(ms|s|m|h|d)");
@@ -59,7 +60,7 @@ final class ArgumentRules {
         RULES.put("SECONDS", POSITIVE);
         RULES.put("SHARE", number("a share, above 0 and at most 1", 0, 1));
         // By flag.
-        RULES.put("--series", new Rule("a file in a directory that is there", value -> Files.isDirectory(parent(path(value)))));
+        RULES.put("--series", NEW_FILE);
         RULES.put("--bytes-per-block", NOT_EMPTY);
         RULES.put("--seed", new Rule("a whole number", value -> true));
         RULES.put("--based-on", whole(0, Long.MAX_VALUE));
@@ -113,8 +114,13 @@ final class ArgumentRules {
         RULES.put("bench transfer --store", DIRECTORY);
         RULES.put("demo --nodes", whole(1, 64));
         RULES.put("demo --rounds", whole(1, 50));
+        RULES.put("--gpu-hour-price", number("a price, 0 or more", -Double.MIN_VALUE, 1e9));
+        RULES.put("--sweep", text("KEY=V1,V2, for example host=1%,5%", "[a-z_.-]+=[^,=]+(,[^,=]+)*"));
         RULES.put("--timeout", whole(1, 3_600));
         RULES.put("log trim --keep-hours", whole(0, 87_600));
+        RULES.put("whatif --route", text("round-robin, sticky, prefix or recorded", "round-robin|sticky|prefix|recorded"));
+        RULES.put("whatif --nodes", whole(1, 64));
+        RULES.put("whatif calibrate --out", NEW_FILE);
         RULES.put("simulate --directory", DIRECTORY);
         RULES.put("simulate --threads", whole(1, 1_024));
     }

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli;
 
+import io.tierlog.ops.cli.command.CliError;
+import io.tierlog.ops.cli.command.Foreground;
+import io.tierlog.ops.cli.command.OutputFormat;
+import io.tierlog.ops.cli.command.ReadyLine;
 import io.tierlog.ops.kafka.EmbeddedKafka;
 import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
 import io.tierlog.ops.kafka.EmbeddedKafkaException;

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import io.tierlog.controller.directory.DirectoryApp;
 import io.tierlog.controller.directory.DirectoryOptions;
 import io.tierlog.events.config.OptionValues;
 import io.tierlog.events.config.Options;
+import io.tierlog.ops.cli.command.CliError;
+import io.tierlog.ops.cli.command.OptionFlags;
+import io.tierlog.ops.cli.command.ServiceCommand;
 import java.time.Duration;
-import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionStage;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** {@code tierlog directory}: one instance of the directory, in the foreground. Its flags are the {@link DirectoryOptions}. */
 @Command(
@@ -24,14 +23,8 @@ import picocli.CommandLine.Spec;
             "partitions, and each answers for all of them. A controller starts one",
             "beside itself, unless it has --no-directory."
         })
-final class DirectoryCommand implements Callable<Integer>, OptionFlags.Configured {
+final class DirectoryCommand extends ServiceCommand<DirectoryInstance> {
     private static final Duration RUNNING = Duration.ofSeconds(90);
-
-    @Spec
-    CommandSpec spec;
-
-    @Option(names = "--format", paramLabel = "FORMAT", description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
-    OutputFormat format = OutputFormat.text;
 
     @Override
     public Options options() {
@@ -39,24 +32,29 @@ final class DirectoryCommand implements Callable<Integer>, OptionFlags.Configure
     }
 
     @Override
-    public Integer call() throws Exception {
-        OptionValues values = ClusterOptions.checked(() -> OptionFlags.values(spec, options()));
-        OptionFlags.log("directory", values.effective());
-        try (DirectoryInstance directory = ClusterOptions.checked(() -> DirectoryInstance.alone(values))) {
-            DirectoryApp app = directory.start();
-            if (!app.awaitRunning(RUNNING)) {
-                throw new CliError("the directory is " + app.streams().state() + " after " + RUNNING.toSeconds() + " s", "run again with --verbose",
-                        CliError.FAILURE);
-            }
-            printReady(directory, app);
-            throw Foreground.untilSignalled(directory, app.ended().thenApply(
-                    ended -> ended.orElseGet(() -> new IllegalStateException("the directory has ended"))));
+    protected DirectoryInstance start(OptionValues values) {
+        return DirectoryInstance.alone(values).start();
+    }
+
+    @Override
+    protected void awaitUp(DirectoryInstance directory) throws InterruptedException {
+        DirectoryApp app = directory.app();
+        if (!app.awaitRunning(RUNNING)) {
+            throw new CliError("the directory is " + app.streams().state() + " after " + RUNNING.toSeconds() + " s", "run again with --verbose",
+                    CliError.FAILURE);
         }
     }
 
-    private void printReady(DirectoryInstance directory, DirectoryApp app) throws JsonProcessingException {
+    @Override
+    protected Reachable reachable(DirectoryInstance directory) {
+        DirectoryApp app = directory.app();
         String text = "Directory is up at " + directory.httpUrl() + ", gRPC on port " + app.grpcPort()
                 + (app.statusPort() < 0 ? "" : ", metrics on port " + app.statusPort());
-        ReadyLine.print(spec.commandLine().getOut(), format, text, directory::ready);
+        return new Reachable(text, directory::ready);
+    }
+
+    @Override
+    protected CompletionStage<Throwable> ended(DirectoryInstance directory) {
+        return directory.app().ended().thenApply(ended -> ended.orElseGet(() -> new IllegalStateException("the directory has ended")));
     }
 }

@@ -9,6 +9,9 @@ import io.tierlog.controller.directory.streams.DirectoryException;
 import io.tierlog.controller.http.Endpoint;
 import io.tierlog.controller.http.ServerException;
 import io.tierlog.events.config.OptionValues;
+import io.tierlog.ops.cli.command.CliError;
+import io.tierlog.ops.cli.command.ClusterOptions;
+import io.tierlog.ops.cli.command.ReadyLine;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
@@ -39,14 +42,18 @@ final class DirectoryInstance implements AutoCloseable {
      *
      * @throws CliError when it cannot start
      */
-    DirectoryApp start() {
+    DirectoryInstance start() {
         try {
-            DirectoryApp app = ClusterOptions.checked(() -> DirectoryApp.start(config, extras));
-            started = Optional.of(app);
-            return app;
+            started = Optional.of(ClusterOptions.checked(() -> DirectoryApp.start(config, extras)));
+            return this;
         } catch (DirectoryException | ServerException e) {
             throw new CliError(e.getMessage(), "look at --help", CliError.BAD_INPUT, e);
         }
+    }
+
+    /** The started directory. */
+    DirectoryApp app() {
+        return started.orElseThrow();
     }
 
     @Override
@@ -56,16 +63,14 @@ final class DirectoryInstance implements AutoCloseable {
 
     /** URL of its HTTP API, once it is started. */
     String httpUrl() {
-        return "http://" + new Endpoint(config.endpoints().http().host(), started.orElseThrow().httpPort());
+        return "http://" + new Endpoint(config.endpoints().http().host(), app().httpPort());
     }
 
     /** Adds to the line that a program reads when an instance is up. */
     void ready(Map<String, Object> line) {
-        DirectoryApp app = started.orElseThrow();
+        DirectoryApp app = app();
         line.put("directory", httpUrl());
         line.put("directoryGrpcPort", app.grpcPort());
-        if (app.statusPort() >= 0) {
-            line.put("directoryStatusPort", app.statusPort());
-        }
+        ReadyLine.port(line, "directoryStatusPort", app.statusPort());
     }
 }

@@ -3,6 +3,8 @@ package io.tierlog.ops.cli;
 
 import io.tierlog.events.sign.KeyNames;
 import io.tierlog.events.sign.RecordKeys;
+import io.tierlog.ops.cli.command.CliError;
+import io.tierlog.ops.cli.command.CommandGroup;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
@@ -27,16 +29,7 @@ import picocli.CommandLine.Spec;
         description = "Make the keys with which records are signed (--record-keys).",
         subcommands = {KeysCommand.Add.class, KeysCommand.Create.class, KeysCommand.Derive.class, KeysCommand.ListIds.class,
             KeysCommand.Promote.class})
-final class KeysCommand implements Callable<Integer> {
-    @Spec
-    CommandSpec spec;
-
-    @Override
-    public Integer call() {
-        spec.commandLine().usage(spec.commandLine().getErr());
-        return CliError.BAD_INPUT;
-    }
-
+final class KeysCommand extends CommandGroup {
     private static RecordKeys read(Path file) {
         try {
             return RecordKeys.read(file);

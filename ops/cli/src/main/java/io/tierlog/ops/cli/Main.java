@@ -3,10 +3,11 @@ package io.tierlog.ops.cli;
 
 import io.tierlog.events.Causes;
 import io.tierlog.ops.bench.BenchCommand;
-import io.tierlog.ops.bench.BenchException;
+import io.tierlog.ops.bench.report.BenchException;
 import io.tierlog.ops.cli.audit.AuditCommand;
 import io.tierlog.ops.cli.audit.LogCommand;
 import io.tierlog.ops.cli.audit.SnapshotCommand;
+import io.tierlog.ops.cli.command.CliError;
 import io.tierlog.ops.cli.demo.DemoCommand;
 import io.tierlog.ops.cli.demo.EngineCommand;
 import io.tierlog.ops.cli.operate.DrainCommand;

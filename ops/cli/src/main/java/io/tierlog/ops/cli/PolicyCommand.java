@@ -6,8 +6,14 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.tierlog.controller.core.policy.Policies;
 import io.tierlog.controller.core.policy.PolicyWarning;
 import io.tierlog.controller.core.policy.PolicyWarnings;
-import io.tierlog.ops.cli.PolicyClient.Answer;
-import io.tierlog.ops.cli.PolicyClient.InForce;
+import io.tierlog.ops.cli.command.CliError;
+import io.tierlog.ops.cli.command.ClusterOptions;
+import io.tierlog.ops.cli.command.CommandGroup;
+import io.tierlog.ops.cli.command.OutputFormat;
+import io.tierlog.ops.cli.policy.PolicyClient;
+import io.tierlog.ops.cli.policy.PolicyClient.Answer;
+import io.tierlog.ops.cli.policy.PolicyClient.InForce;
+import io.tierlog.ops.cli.policy.PolicyFile;
 import io.tierlog.ops.policy.Finding;
 import io.tierlog.ops.policy.PolicyDiff;
 import io.tierlog.ops.policy.PolicyDocument;
@@ -36,16 +42,7 @@ import picocli.CommandLine.Spec;
         name = "policy",
         description = "Check, apply, show and compare policies.",
         subcommands = {PolicyCommand.Apply.class, PolicyCommand.Check.class, PolicyCommand.Diff.class, PolicyCommand.Show.class})
-final class PolicyCommand implements Callable<Integer> {
-    @Spec
-    CommandSpec spec;
-
-    @Override
-    public Integer call() {
-        spec.commandLine().usage(spec.commandLine().getErr());
-        return CliError.BAD_INPUT;
-    }
-
+final class PolicyCommand extends CommandGroup {
     /** Output of the subcommands, also of findings and warnings. */
     abstract static class Sub implements Callable<Integer> {
         @Spec

@@ -2,6 +2,7 @@
 package io.tierlog.ops.cli;
 
 import io.tierlog.events.Causes;
+import io.tierlog.ops.cli.command.CliError;
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.file.Files;

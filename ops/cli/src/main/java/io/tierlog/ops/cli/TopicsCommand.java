@@ -3,6 +3,9 @@ package io.tierlog.ops.cli;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.tierlog.events.TopicAdmin;
+import io.tierlog.ops.cli.command.ClusterOptions;
+import io.tierlog.ops.cli.command.CommandGroup;
+import io.tierlog.ops.cli.command.OutputFormat;
 import java.io.PrintWriter;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -14,16 +17,7 @@ import picocli.CommandLine.Spec;
 
 /** {@code tierlog topics}: the topics of a log. */
 @Command(name = "topics", description = "Create the topics of a log.", subcommands = TopicsCommand.Create.class)
-final class TopicsCommand implements Callable<Integer> {
-    @Spec
-    CommandSpec spec;
-
-    @Override
-    public Integer call() {
-        spec.commandLine().usage(spec.commandLine().getErr());
-        return CliError.BAD_INPUT;
-    }
-
+final class TopicsCommand extends CommandGroup {
     /** {@code tierlog topics create}. */
     @Command(
             name = "create",

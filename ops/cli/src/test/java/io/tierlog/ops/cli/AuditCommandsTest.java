@@ -14,7 +14,7 @@ import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
 import io.tierlog.events.Schemas;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.audit.DirectoryLog;
 import io.tierlog.ops.audit.LogEntry;
 import io.tierlog.ops.audit.RecordCursor;
@@ -128,6 +128,25 @@ class AuditCommandsTest {
         assertEquals(run(state).out(), run(stateFrom).out());
         Answer none = run("snapshot", "verify", "--log", data.toString(), data.toString());
         assertEquals(2, none.exitCode(), none.toString());
+    }
+
+    /** The files as they were in the middle of the demo, and at its end: two audits, each of its part, count what one of the whole counts. */
+    @Test
+    void anAuditThatGoesOnReadsTheRest(@TempDir Path root) throws Exception {
+        Path earlier = root.resolve("earlier");
+        EarlierLog.copy(data.resolve("broker").resolve("log"), earlier);
+        Answer first = verify("--log", earlier.toString(), "--checkpoint", root.resolve("checkpoints").toString());
+        assertEquals(0, first.exitCode(), first.toString());
+        long begun = first.json().get("records").asLong();
+        assertTrue(begun > 200, first.out());
+        Answer rest = verify("--log", data.toString(), "--checkpoint", root.resolve("checkpoints").toString(), "--at-rest");
+        assertEquals(0, rest.exitCode(), rest.toString());
+        long all = originalFromCluster.json().get("records").asLong();
+        assertTrue(rest.json().get("records").asLong() > 200 && rest.json().get("records").asLong() < all - begun / 2, rest.out());
+        assertEquals(originalFromCluster.json().get("operations"), rest.json().get("operations"));
+        assertTrue(rest.json().get("notes").get(0).asText().startsWith("what was before checkpoint-000001"), rest.out());
+        Answer whole = verify("--log", data.toString(), "--checkpoint", root.resolve("checkpoints").toString(), "--no-fold");
+        assertEquals(2, whole.exitCode(), whole.toString());
     }
 
     @Test

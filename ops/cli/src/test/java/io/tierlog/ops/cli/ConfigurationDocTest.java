@@ -5,9 +5,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import io.tierlog.events.config.Options;
+import io.tierlog.ops.cli.command.OptionFlags;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.SequencedMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.kafka.common.config.ConfigDef;
@@ -42,6 +48,9 @@ class ConfigurationDocTest {
             With `--verbose` a program prints its effective configuration at start. An agent records it on the log, with limits as `limit.NAME`.
             """;
 
+    /** The command that has a table first, by the text of the table. */
+    private final Map<String, String> earliest = new HashMap<>();
+
     @Test
     void thePageEqualsTheDeclaredOptions() throws Exception {
         String page = HEAD
@@ -51,7 +60,6 @@ class ConfigurationDocTest {
                 + section("controller", new ControllerCommand())
                 + section("dashboard", new DashboardCommand())
                 + section("directory", new DirectoryCommand());
-        page = withOneTableOfTheLog(page);
         if (Boolean.getBoolean("tierlog.write.docs")) {
             Files.createDirectories(PAGE.getParent());
             Files.writeString(PAGE, page);
@@ -60,28 +68,30 @@ class ConfigurationDocTest {
         assertFalse(page.contains(System.getProperty("user.home")), "a default names a directory of this machine");
     }
 
-    /** The options of the log are the same for every command: where a table equals the first one, a line stands for it. */
-    private static String withOneTableOfTheLog(String page) {
-        int first = page.indexOf("### Log\n");
-        int end = page.indexOf("\n\n", page.indexOf("|---", first)) + 1;
-        String table = page.substring(first, end);
-        return page.substring(0, end) + page.substring(end).replace(table, "### Log\n\nAs for `tierlog agent`.\n");
-    }
-
-    private static String section(String command, OptionFlags.Configured configured) {
-        StringBuilder text = new StringBuilder("\n## tierlog " + command + "\n");
-        String group = "";
+    /** The tables of a command; where an earlier command has the same one, its name stands for it. */
+    private String section(String command, OptionFlags.Configured configured) {
+        SequencedMap<String, StringBuilder> tables = new LinkedHashMap<>();
         for (ConfigKey key : configured.options().keys()) {
-            if (!key.group.equals(group)) {
-                group = key.group;
-                text.append("\n### ").append(group).append("\n\n| flag | type | default | values | meaning |\n|---|---|---|---|---|\n");
-            }
+            StringBuilder table = tables.computeIfAbsent(key.group, group -> new StringBuilder("\n### ").append(group)
+                    .append("\n| flag | type | default | values | meaning |\n|---|---|---|---|---|\n"));
             String flag = Options.flag(key.name);
             assertEquals(1, List.of(new CommandLine(configured).getCommandSpec().findOption(flag)).size(), flag);
-            text.append("| `").append(flag).append("` | ").append(type(key)).append(" | ").append(otherwise(key)).append(" | ")
+            table.append("| `").append(flag).append("` | ").append(type(key)).append(" | ").append(otherwise(key)).append(" | ")
                     .append(String.valueOf(key.validator).replace("|", "\\|")).append(" | ")
                     .append(ABSENT.matcher(key.documentation).replaceFirst("").replace("|", "\\|")).append(" |\n");
         }
+        StringBuilder text = new StringBuilder("\n## tierlog " + command + "\n");
+        SequencedMap<String, List<String>> same = new LinkedHashMap<>();
+        tables.forEach((group, table) -> {
+            String earlier = earliest.putIfAbsent(table.toString(), command);
+            if (earlier == null) {
+                text.append(table);
+            } else {
+                same.computeIfAbsent(earlier, _ -> new ArrayList<>()).add(group);
+            }
+        });
+        same.forEach((earlier, groups) -> text.append("\n").append(String.join(", ", groups)).append(": as for `tierlog ").append(earlier)
+                .append("`.\n"));
         return text.toString();
     }
 

@@ -2,6 +2,7 @@
 package io.tierlog.ops.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -11,6 +12,7 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -158,11 +160,14 @@ class DemoCommandTest {
         assertTrue(on.get("submit_to_ready_p50_ms").asDouble() > 0, on.toString());
     }
 
-    /** Requests go to both nodes in turn, so what one has computed is wanted by the other. */
+    /**
+     * Requests go to both nodes in turn, so what one has computed is wanted by the other. Computing is dear here, so that requests wait for their
+     * fetches on a busy machine too.
+     */
     @Test
     void whatCameFromAnotherNodeIsInTheReport() throws Exception {
         JsonNode report = demo("--requests", "200", "--host", "2000blocks", "--nodes", "2", "--route", "ROUND_ROBIN", "--peers", "--speed", "25",
-                "--no-device-retention", "--decode-us-per-token", "200");
+                "--no-device-retention", "--decode-us-per-token", "200", "--prefill-us-per-token", "5000");
 
         assertSound(report, 200);
         JsonNode peers = report.get("peer_reads");
@@ -171,6 +176,36 @@ class DemoCommandTest {
         assertTrue(peers.get("sent_bytes").asLong() >= peers.get("sent_blocks").asLong(), peers::toString);
         long refused = peers.get("refused").valueStream().mapToLong(JsonNode::asLong).sum();
         assertEquals(peers.get("asked").asLong(), peers.get("granted").asLong() + refused, peers::toString);
+    }
+
+    /**
+     * Three engines that only publish events beside two that Tierlog serves: at the end the directory says of 200 prompts what the engines hold. One
+     * engine starts again with a replay, and its first batches are had; one without, and what it has is UNKNOWN until it is named again.
+     */
+    @Test
+    void aRouterSeesEnginesThatPublishEventsBesideThoseThatAreServed() throws Exception {
+        JsonNode report = demo("--requests", "400", "--host", "400blocks", "--engines", "events", "--decode-us-per-token", "200");
+
+        assertSound(report, 400);
+        JsonNode router = report.get("router");
+        assertEquals(0, router.get("wrong").asInt(), router::toString);
+        assertTrue(router.get("prompts_compared").asInt() >= 50, router::toString);
+        assertTrue(router.get("unknown").asInt() > 0, router::toString);
+        assertTrue(router.get("followed").asInt() > 20, router::toString);
+        List<String> engines = List.of("ext-vllm-dp0", "ext-sglang-dp0", "ext-tokenspeed-dp0");
+        assertEquals(engines, List.copyOf(router.get("served").propertyStream().map(Map.Entry::getKey).toList()));
+        Map<String, JsonNode> looks = new LinkedHashMap<>();
+        router.get("looks").valueStream().forEach(look -> looks.put(look.get("when").asText(), look));
+        assertTrue(looks.values().stream().anyMatch(look -> look.get("nodes").has("node-1") || look.get("nodes").has("node-2")), router::toString);
+        for (String engine : engines.subList(0, 2)) {
+            JsonNode before = looks.get("before " + engine + " started again");
+            assertTrue(before.get("nodes").path(engine).asInt() > 0, router::toString);
+            assertFalse(before.get("unknown").asBoolean(), router::toString);
+        }
+        assertFalse(looks.get("after ext-vllm-dp0 started again with a replay").get("unknown").asBoolean(), router::toString);
+        JsonNode after = looks.get("after ext-sglang-dp0 started again without a replay");
+        assertTrue(after.get("unknown").asBoolean(), router::toString);
+        assertEquals(0, after.get("nodes").path("ext-sglang-dp0").asInt(), router::toString);
     }
 
     @Test
@@ -189,6 +224,7 @@ class DemoCommandTest {
         assertRefused("the run has 60 requests", "--requests", "60", "--controller-away", "60-70");
         assertRefused("is not a span of requests", "--controller-away", "400-200");
         assertRefused("--peers needs a controller in this process", "--peers", "--processes");
+        assertRefused("--engines events needs a controller in this process", "--engines", "events", "--processes");
         assertRefused("--promotion-first needs --probe-ahead", "--promotion-first");
         assertRefused("--promotion-first needs --probe-ahead", "--promotion-first", "--probe-ahead", "1s", "--no-compare");
         assertRefused("--rounds needs --probe-ahead", "--rounds", "2");

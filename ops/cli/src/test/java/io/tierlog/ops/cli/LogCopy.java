@@ -7,7 +7,7 @@ import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.TopicAdmin;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.audit.LogEntry;
 import io.tierlog.ops.audit.LogSource;
 import io.tierlog.schemas.Envelope;

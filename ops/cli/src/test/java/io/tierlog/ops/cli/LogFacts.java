@@ -6,7 +6,7 @@ import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.LogReader;
 import io.tierlog.events.Reading;
 import io.tierlog.events.Schemas;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.schemas.decision.Fact;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.tierlog.ops.cli.command.CliError;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;

@@ -12,7 +12,7 @@ import io.tierlog.controller.streams.ControllerApp;
 import io.tierlog.controller.streams.ControllerConfig;
 import io.tierlog.controller.streams.ControllerException;
 import io.tierlog.events.KafkaAccess;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.audit.ClusterLog;
 import io.tierlog.ops.audit.LogEntry;
 import io.tierlog.ops.audit.LogSource;

@@ -4,6 +4,7 @@ package io.tierlog.ops.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.tierlog.ops.cli.command.CliError;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;

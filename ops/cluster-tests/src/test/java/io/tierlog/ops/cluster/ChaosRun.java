@@ -8,7 +8,7 @@ import static io.tierlog.ops.cluster.Fault.FROZEN;
 import static io.tierlog.ops.cluster.Fault.KILLED;
 import static io.tierlog.ops.cluster.Fault.RESTARTED;
 
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.cluster.FaultRounds.Strike;
 import java.nio.file.Path;
 import java.util.ArrayList;

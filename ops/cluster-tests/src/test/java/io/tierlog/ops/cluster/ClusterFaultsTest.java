@@ -4,14 +4,16 @@ package io.tierlog.ops.cluster;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.tierlog.controller.http.AccessRules;
 import io.tierlog.controller.http.Endpoint;
-import io.tierlog.events.Topics;
 import io.tierlog.events.registry.RegistryConfig;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.cluster.FaultRounds.Strike;
 import io.tierlog.ops.dashboard.DashboardApp;
 import io.tierlog.ops.dashboard.DashboardConfig;
 import io.tierlog.ops.dashboard.fold.FoldLimits;
 import io.tierlog.ops.process.Certificates;
+import io.tierlog.tls.Tls;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -72,8 +74,8 @@ class ClusterFaultsTest {
     @Order(1)
     void inANormalRunNoPartIsRefusedAnything(@TempDir Path state) throws Exception {
         DashboardConfig page = new DashboardConfig(cluster.as("dashboard"), Topics.DEFAULT, Optional.of(RegistryConfig.of(cluster.registryUrl())),
-                "tierlog-dashboard", state.resolve("dashboard"), new Endpoint("127.0.0.1", 0), Optional.empty(), false,
-                Optional.empty(), FoldLimits.DEFAULTS);
+                "tierlog-dashboard", state.resolve("dashboard"), new Endpoint("127.0.0.1", 0), AccessRules.OPEN, false,
+                Optional.empty(), FoldLimits.DEFAULTS, Tls.NONE);
         try (DashboardApp dashboard = DashboardApp.start(page)) {
             rounds.round("none", List.of());
             CommandRun shown = CommandRun.succeeds(cluster, cluster.access().certificate("operator"), "policy", "show");

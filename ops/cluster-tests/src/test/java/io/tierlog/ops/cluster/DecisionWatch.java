@@ -4,7 +4,7 @@ package io.tierlog.ops.cluster;
 import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.LogReader;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.schemas.decision.Fact;
 import java.time.Duration;
 import java.util.Arrays;

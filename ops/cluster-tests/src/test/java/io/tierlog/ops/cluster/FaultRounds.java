@@ -4,7 +4,7 @@ package io.tierlog.ops.cluster;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.engine.RunReport;
 import java.util.ArrayList;
 import java.util.List;

@@ -8,7 +8,7 @@ import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.LogReader;
 import io.tierlog.events.Reading;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.audit.ClusterLog;
 import io.tierlog.ops.audit.LogSource;
 import io.tierlog.ops.audit.Verifier;

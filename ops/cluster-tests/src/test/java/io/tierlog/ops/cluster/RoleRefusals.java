@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.fail;
 
 import io.tierlog.events.KafkaAccess;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

@@ -5,7 +5,7 @@ import com.github.dockerjava.api.command.CreateContainerCmd;
 import com.github.dockerjava.api.model.Bind;
 import com.github.dockerjava.api.model.Volume;
 import com.google.protobuf.ByteString;
-import io.tierlog.agent.app.Layouts;
+import io.tierlog.agent.app.engine.Layouts;
 import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.registry.RegistryClient;

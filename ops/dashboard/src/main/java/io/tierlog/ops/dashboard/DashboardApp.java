@@ -34,11 +34,13 @@ public final class DashboardApp implements AutoCloseable {
     private final DashboardStreams streams;
     private final PageServer server;
     private final String host;
+    private final String scheme;
 
-    private DashboardApp(DashboardConfig config) {
+    private DashboardApp(DashboardConfig config, boolean whenAsked) {
         host = config.listen().host();
+        scheme = config.tls().serves() ? "https://" : "http://";
         try {
-            Tokens tokens = Tokens.of(config.tokens());
+            Tokens tokens = own(Tokens.of(config.access(), config.tls()));
             try (TopicAdmin admin = new TopicAdmin(config.kafka())) {
                 AclTable.require(admin, config.topics(), AccessRole.DASHBOARD);
                 admin.check(config.topics());
@@ -52,9 +54,13 @@ public final class DashboardApp implements AutoCloseable {
             LogWork work = own(new LogWork());
             Explorer explorer = new Explorer(most -> new ClusterLog(config.kafka(), most), config.topics(), new Codec(ids), work);
             TimeTravel past = new TimeTravel(() -> new ClusterLog(config.kafka()), config.topics(), new Codec(ids), work, pages);
-            server = own(new PageServer(config.listen(), tokens, pages, past, explorer, own(new ControllerCalls(config.operatorApi()))));
+            server = own(new PageServer(new PageServer.Access(config.listen(), config.tls(), tokens), pages, past, explorer,
+                    own(new ControllerCalls(config.operatorApi(), config.tls())),
+                    streams::start));
             // After the address is taken: a second page on the same address joins no group.
-            streams.start();
+            if (!whenAsked) {
+                streams.start();
+            }
         } catch (RuntimeException | Error e) {
             close();
             throw e;
@@ -68,7 +74,18 @@ public final class DashboardApp implements AutoCloseable {
      * @throws io.tierlog.controller.http.ServerException when the address is taken, or the tokens cannot be used
      */
     public static DashboardApp start(DashboardConfig config) {
-        return new DashboardApp(config);
+        return new DashboardApp(config, false);
+    }
+
+    /**
+     * As {@link #start}, but it reads the log only once a browser asks for the first page: until then it takes no processor time from others in the
+     * process. The first page then says how far behind the log it is.
+     *
+     * @throws io.tierlog.events.LogSetupException as {@link #start} does
+     * @throws io.tierlog.controller.http.ServerException as {@link #start} does
+     */
+    public static DashboardApp startWhenAsked(DashboardConfig config) {
+        return new DashboardApp(config, true);
     }
 
     private <P extends AutoCloseable> P own(P part) {
@@ -78,12 +95,17 @@ public final class DashboardApp implements AutoCloseable {
 
     /** Where browsers find it. */
     public String url() {
-        return "http://" + (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + server.port() + "/";
+        return scheme + (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + server.port() + "/";
     }
 
     /** The port of the page. */
     public int port() {
         return server.port();
+    }
+
+    /** Whether it reads the log, or did until it was closed. */
+    boolean reading() {
+        return streams.started();
     }
 
     /** Waits until it has its partitions; false when that did not come about in time, or it has ended. */

@@ -2,11 +2,13 @@
 package io.tierlog.ops.dashboard;
 
 import io.tierlog.controller.http.Endpoint;
+import io.tierlog.controller.streams.AccessOptions;
 import io.tierlog.controller.streams.ControllerOptions;
 import io.tierlog.events.config.Bounds;
 import io.tierlog.events.config.LogOptions;
 import io.tierlog.events.config.OptionValues;
 import io.tierlog.events.config.Options;
+import io.tierlog.events.config.TlsOptions;
 import io.tierlog.events.registry.RegistryLimits;
 import io.tierlog.ops.dashboard.fold.FoldLimits;
 import java.net.URI;
@@ -37,18 +39,16 @@ public final class DashboardOptions {
                         "Directory of the state; a lost one is restored from the changelog.")
                 .text(ControllerOptions.APPLICATION_ID, NAME, "NAME",
                         "Name of its group and changelog; another name reads the log from the beginning (default: PREFIX-dashboard).")
-                .text(ControllerOptions.API_TOKENS, Bounds.FILE, "FILE", "File of the tokens that are accepted: lines of reader|operator NAME"
-                        + " sha256:HEX (default: no tokens are required).")
-                .off(ControllerOptions.API_INSECURE, "Serve other machines without tokens.")
                 .text(OPERATOR_API, Bounds.URL, "URL", "Operator API of a controller, called when an operator acts (default: the page only reads).");
-        return LogOptions.declare(options);
+        return TlsOptions.declare(AccessOptions.declare(LogOptions.declare(options)));
     }
 
     /** The configuration. */
     public static DashboardConfig config(OptionValues values) {
         return new DashboardConfig(LogOptions.kafka(values), LogOptions.topics(values), LogOptions.registry(values, RegistryLimits.DEFAULTS),
                 values.optional(ControllerOptions.APPLICATION_ID).orElseGet(() -> LogOptions.topics(values).prefix() + "-dashboard"),
-                values.requirePath(ControllerOptions.STATE_DIR), Endpoint.parse(values.text(LISTEN)), values.findPath(ControllerOptions.API_TOKENS),
-                values.flag(ControllerOptions.API_INSECURE), values.optional(OPERATOR_API).map(URI::create), FoldLimits.DEFAULTS);
+                values.requirePath(ControllerOptions.STATE_DIR), Endpoint.parse(values.text(LISTEN)), AccessOptions.rules(values),
+                values.flag(AccessOptions.INSECURE), values.optional(OPERATOR_API).map(URI::create), FoldLimits.DEFAULTS,
+                TlsOptions.tls(values));
     }
 }

@@ -125,6 +125,12 @@ final class ChromeDriver implements AutoCloseable {
         }
     }
 
+    /** Leaves the page, and forgets what its console has shown. */
+    void leave() throws IOException, InterruptedException {
+        open("about:blank");
+        console();
+    }
+
     /** Opens one of the pages, and waits until it shows something of the log. */
     void openPage(String url) throws IOException, InterruptedException {
         open("about:blank"); // another hash alone loads nothing

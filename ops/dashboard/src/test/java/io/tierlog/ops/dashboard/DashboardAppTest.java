@@ -2,11 +2,13 @@
 package io.tierlog.ops.dashboard;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.tierlog.controller.http.AccessRules;
 import io.tierlog.controller.http.Endpoint;
 import io.tierlog.controller.http.ServerException;
 import io.tierlog.ops.audit.stats.LogSummary;
@@ -161,7 +163,28 @@ class DashboardAppTest {
         }
         DashboardConfig good = DashboardConfig.of(log.access(), LogScene.TOPICS, directory.resolve("open"), 0);
         assertThrows(IllegalArgumentException.class, () -> new DashboardConfig(good.kafka(), good.topics(), good.registry(), good.applicationId(),
-                good.stateDir(), new Endpoint("0.0.0.0", 0), Optional.empty(), false, Optional.empty(), FoldLimits.DEFAULTS));
+                good.stateDir(), new Endpoint("0.0.0.0", 0), AccessRules.OPEN, false, Optional.empty(), FoldLimits.DEFAULTS, good.tls()));
+    }
+
+    @Test
+    void aPageStartedWhenAskedReadsTheLogFromTheFirstPageOn() throws Exception {
+        log.append(LogScene.episode(6));
+        DashboardConfig config = DashboardConfig.of(log.access(), LogScene.TOPICS, directory.resolve("asked"), 0);
+        DashboardApp.startWhenAsked(config).close(); // before any page
+        try (DashboardApp app = DashboardApp.startWhenAsked(config)) {
+            assertEquals(200, client.send(HttpRequest.newBuilder(URI.create(app.url())).build(), HttpResponse.BodyHandlers.ofString()).statusCode());
+            assertFalse(app.reading(), "the files of the page say nothing of the log");
+            totalsAreThoseOf(log.audit(), app);
+            assertTrue(app.reading());
+        }
+        try (DashboardApp app = DashboardApp.startWhenAsked(config)) {
+            HttpResponse<InputStream> live = client.send(
+                    HttpRequest.newBuilder(URI.create(app.url() + "api/live?page=nodes")).build(), HttpResponse.BodyHandlers.ofInputStream());
+            try (InputStream body = live.body()) {
+                assertTrue(body.read() >= 0);
+                assertTrue(app.reading(), "a stream asks as well");
+            }
+        }
     }
 
     private int status(DashboardApp app, String path, Optional<String> origin) throws IOException, InterruptedException {

@@ -59,9 +59,8 @@ class LivePageTest {
     }
 
     @BeforeEach
-    void forgetTheConsole() throws Exception {
-        browser.open("about:blank");
-        browser.console();
+    void leaveThePage() throws Exception {
+        browser.leave();
     }
 
     /** Appends the episode up to a share of it. */

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.dashboard;
 
-import io.tierlog.controller.core.api.DecideResult;
-import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.TopicAdmin;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.audit.ClusterLog;
 import io.tierlog.ops.audit.Moment;
 import io.tierlog.ops.audit.state.LogState;
@@ -17,7 +15,6 @@ import io.tierlog.ops.audit.stats.StatisticsReader;
 import io.tierlog.ops.kafka.EmbeddedKafka;
 import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
 import io.tierlog.ops.simulation.swarm.RandomLog;
-import io.tierlog.ops.simulation.world.UndoTables;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.directory.Placement;
@@ -65,12 +62,6 @@ final class LogScene implements AutoCloseable {
             public void appended(int partition, long offset, Event event) {
                 records.add(record(partition, event));
             }
-
-            @Override
-            public void decided(int partition, long offset, Event event, DecideResult decided) {}
-
-            @Override
-            public void touched(int partition, HeapTables state, List<UndoTables.Touched<?, ?>> rows) {}
 
             @Override
             public void committed(int partition, long offset, Fact fact) {

@@ -11,7 +11,7 @@ import io.tierlog.controller.streams.ControllerConfig;
 import io.tierlog.controller.streams.api.ApiConfig;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.TopicAdmin;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.kafka.EmbeddedKafka;
 import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
 import java.io.IOException;
@@ -74,9 +74,8 @@ class OperatePageTest {
     }
 
     @BeforeEach
-    void forgetTheConsole() throws Exception {
-        browser.open("about:blank");
-        browser.console();
+    void leaveThePage() throws Exception {
+        browser.leave();
     }
 
     private static String digest(String token) throws Exception {

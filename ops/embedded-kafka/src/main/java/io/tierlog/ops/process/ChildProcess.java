@@ -14,6 +14,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -78,6 +79,7 @@ public final class ChildProcess implements AutoCloseable {
         private boolean input;
         private boolean classPath;
         private String hiddenVariables = "";
+        private Map<String, String> variables = Map.of();
         private Predicate<String> ready = _ -> false;
         private Consumer<String> lines = _ -> {};
 
@@ -104,6 +106,12 @@ public final class ChildProcess implements AutoCloseable {
             return this;
         }
 
+        /** Sets environment variables. */
+        public Builder variables(Map<String, String> set) {
+            variables = Map.copyOf(set);
+            return this;
+        }
+
         /** The line of standard output that {@link #awaitReady} waits for. */
         public Builder readyWhen(Predicate<String> line) {
             ready = line;
@@ -124,6 +132,7 @@ public final class ChildProcess implements AutoCloseable {
             if (!hiddenVariables.isEmpty()) {
                 builder.environment().keySet().removeIf(variable -> variable.startsWith(hiddenVariables));
             }
+            builder.environment().putAll(variables);
             if (classPath) {
                 builder.environment().put("CLASSPATH", System.getProperty("java.class.path"));
             }

@@ -10,14 +10,15 @@ import java.util.Map;
  * Chooses the node of a request. Depends on the requests so far and on nothing else, so that every run of a workload is spread alike. Used by the one
  * thread that dispatches.
  */
-abstract sealed class Router {
+public abstract sealed class Router {
     private final long[] assigned;
 
     private Router(int nodes) {
         this.assigned = new long[nodes];
     }
 
-    static Router of(RouterKind kind, int nodes) {
+    /** A router that has seen no request yet. */
+    public static Router of(RouterKind kind, int nodes) {
         return switch (kind) {
             case AFFINITY -> new Affinity(nodes);
             case ROUND_ROBIN -> new RoundRobin(nodes);
@@ -25,7 +26,7 @@ abstract sealed class Router {
     }
 
     /** Number of the node for {@code request}. */
-    final int route(Request request) {
+    public final int route(Request request) {
         int node = choose(request);
         assigned[node] += request.accesses();
         return node;

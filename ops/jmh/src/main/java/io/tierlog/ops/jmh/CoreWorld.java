@@ -108,9 +108,15 @@ final class CoreWorld implements Closeable {
         Policy policy = new Policy(2, WritePolicy.WRITE_BACK, 1.0, low, 1.0, 1.0, false, BLOCKS, 30_000, 60_000, 0, true, null, null);
         step(new PolicyPublished(new Envelope(CLOCK, "policy", 0, 1, 0, 0, null, null, null), 1, policy));
         tick();
+        sequence++;
+        step(registering("a", hostBlocks));
+    }
+
+    /** The first event of a node: the registration of its process p. */
+    static AgentRegistering registering(String node, long hostBlocks) {
         Layout layout = new Layout("all", LayoutKind.ATTENTION, 36, BLOCK_TOKENS, 2_048, 2, "bf16", false);
-        step(new AgentRegistering(new Envelope(NODE, "agent/a/p", 0, ++sequence, 0, 0, null, null, null), "a", "p", "1",
-                List.of(new TierCapacity(Tier.HOST, hostBlocks, 1 << 20)), List.of(layout), DIGEST, 1, 1, Map.of(), DIGEST, null, null, false));
+        return new AgentRegistering(new Envelope("node/" + node, "agent/" + node + "/p", 0, 1, 0, 0, null, null, null), node, "p", "1",
+                List.of(new TierCapacity(Tier.HOST, hostBlocks, 1 << 20)), List.of(layout), DIGEST, 1, 1, Map.of(), DIGEST, null, null, false);
     }
 
     /** Decides and evolves one event, which must be applied. */
@@ -131,6 +137,11 @@ final class CoreWorld implements Closeable {
     DecideResult tick(long ms) {
         timeMs += ms;
         return step(new Tick(new Envelope(CLOCK, CLOCK, 0, 0, 0, timeMs, null, null, null), timeMs));
+    }
+
+    /** The incarnation of a node that has registered with the last step. */
+    long incarnation() {
+        return last.facts().getFirst().envelope().incarnation();
     }
 
     Tables tables() {
@@ -169,8 +180,12 @@ final class CoreWorld implements Closeable {
 
     /** A submission of a prompt; its blocks are in the store if {@code stored}. */
     RequestSubmitted submitted(Prompt prompt, String request, boolean stored, boolean answered) {
+        return submitted(prompt, request, NAMESPACE, stored, answered);
+    }
+
+    RequestSubmitted submitted(Prompt prompt, String request, String namespace, boolean stored, boolean answered) {
         int size = prompt.blocks().size();
-        return new RequestSubmitted(envelope(), request, 1, NAMESPACE, prompt.keys(), size * BLOCK_TOKENS + 1, BLOCK_TOKENS, 0, List.of(),
+        return new RequestSubmitted(envelope(), request, 1, namespace, prompt.keys(), size * BLOCK_TOKENS + 1, BLOCK_TOKENS, 0, List.of(),
                 List.of(), 0, stored ? size : 0, true, answered, false, List.of(), null);
     }
 

@@ -42,9 +42,14 @@ public final class GrowthBench {
     }
 
     /**
-     * @param args requests a second, 1 or more (2000); minutes of log time, 1 or more (30); tables: heap or rocksdb (heap)
+     * @param args requests a second, 1 or more (2000); minutes of log time, 1 or more (30); tables: heap or rocksdb (heap). Or nodes or namespaces:
+     *     how many of them come and go in a day, and hours of log time, see {@link ExpiryBench}
      */
     public static void main(String[] args) throws IOException, RocksDBException {
+        if (args.length > 0 && !Character.isDigit(args[0].charAt(0))) {
+            ExpiryBench.run(args);
+            return;
+        }
         int rate = args.length > 0 ? Integer.parseInt(args[0]) : 2_000;
         int minutes = args.length > 1 ? Integer.parseInt(args[1]) : 30;
         try (CoreWorld world = CoreWorld.of(args.length > 2 ? args[2] : "heap", 1 << 20, 0)) {

@@ -27,6 +27,7 @@ import java.util.List;
 final class PromptCycle {
     private final CoreWorld world;
     private final Prompt prompt;
+    private final String namespace;
 
     PromptCycle(CoreWorld world) {
         this(world, CoreWorld.BLOCKS);
@@ -34,8 +35,14 @@ final class PromptCycle {
 
     /** A prompt of that many blocks, at most {@value CoreWorld#BLOCKS}. */
     PromptCycle(CoreWorld world, int blocks) {
+        this(world, blocks, CoreWorld.NAMESPACE);
+    }
+
+    /** The same in a namespace of its own. */
+    PromptCycle(CoreWorld world, int blocks, String namespace) {
         this.world = world;
         this.prompt = world.prompt(blocks);
+        this.namespace = namespace;
     }
 
     Prompt prompt() {
@@ -44,13 +51,13 @@ final class PromptCycle {
 
     /** Submitted and waiting; all blocks are in the store. */
     void submitWaiting() {
-        world.step(world.submitted(prompt, prompt.request(), true, false));
+        world.step(world.submitted(prompt, prompt.request(), namespace, true, false));
     }
 
     /** The end of the fetch: all blocks have arrived. */
     PrefetchDone fetchDone() {
         PrefetchBlocks command = world.command(PrefetchBlocks.class);
-        return new PrefetchDone(world.envelope(), command.operation(), command.lease(), CoreWorld.NAMESPACE,
+        return new PrefetchDone(world.envelope(), command.operation(), command.lease(), namespace,
                 CoreWorld.arrived(prompt, Tier.STORE), 0, 0);
     }
 
@@ -66,27 +73,27 @@ final class PromptCycle {
 
     /** Answered at once, computed on the device, finished; the core has commanded a write-back. */
     void computed() {
-        world.step(world.submitted(prompt, prompt.request(), false, true));
+        world.step(world.submitted(prompt, prompt.request(), namespace, false, true));
         world.step(new RequestPrefilled(world.envelope(), prompt.request(), 1, 0, 0, 0));
         List<PagedBlock> sealed = CoreWorld.deepestFirst(prompt).reversed();
-        world.step(new BlocksSealed(world.envelope(), prompt.request(), 1, CoreWorld.NAMESPACE, prompt.keys().getFirst(), sealed));
+        world.step(new BlocksSealed(world.envelope(), prompt.request(), 1, namespace, prompt.keys().getFirst(), sealed));
         world.step(new RequestFinished(world.envelope(), prompt.request(), 1, RequestReason.COMPLETED, 1));
     }
 
     /** The end of the write-back: all blocks have arrived. */
     WriteBackDone writeBackDone() {
         WriteBackBlocks command = world.command(WriteBackBlocks.class);
-        return new WriteBackDone(world.envelope(), command.operation(), CoreWorld.NAMESPACE, CoreWorld.arrived(prompt, Tier.DEVICE), 0, 0);
+        return new WriteBackDone(world.envelope(), command.operation(), namespace, CoreWorld.arrived(prompt, Tier.DEVICE), 0, 0);
     }
 
     void backedUp() {
         BackUpBlocks command = world.command(BackUpBlocks.class);
-        world.step(new BackUpDone(world.envelope(), command.operation(), CoreWorld.NAMESPACE, CoreWorld.arrived(prompt, Tier.HOST), 0, 0));
+        world.step(new BackUpDone(world.envelope(), command.operation(), namespace, CoreWorld.arrived(prompt, Tier.HOST), 0, 0));
     }
 
     /** The agent evicts all blocks from that tier. */
     BlocksEvicted evicted(Tier tier) {
-        return new BlocksEvicted(world.envelope(), tier, CoreWorld.NAMESPACE, RemovalReason.PRESSURE, CoreWorld.deepestFirst(prompt));
+        return new BlocksEvicted(world.envelope(), tier, namespace, RemovalReason.PRESSURE, CoreWorld.deepestFirst(prompt));
     }
 
     /** The end of the last drop: all its blocks are gone. */

@@ -38,6 +38,13 @@ public record Mutant(String name, String guards, String file, String text, Strin
                 arguments = List.copyOf(arguments);
             }
         }
+
+        /**
+         * A scenario, of which an expectation or an invariant does not hold.
+         *
+         * @param file its file from the root, with / between its parts
+         */
+        record Scenario(String file) implements Killer {}
     }
 
     /** The source with the edit; empty when the text is not there, or not once. */

@@ -28,7 +28,8 @@ import java.util.stream.Stream;
  * </pre>
  *
  * <p>The text to replace is what stands between the lines "replace" and "with", blanks at the beginning of its first and the end of its last
- * line left out; it may be a part of a line. A killer that begins with "simulate" has arguments for the simulator after it.
+ * line left out; it may be a part of a line. A killer that begins with "simulate" has arguments for the simulator after it, one that begins with
+ * "scenario" the file of a scenario, from the root.
  */
 final class MutantList {
     private static final List<String> FIELDS = List.of("mutant", "guards", "file", "killer");
@@ -117,6 +118,13 @@ final class MutantList {
     private Killer killer(String text) {
         if (text.equals("simulate") || text.startsWith("simulate ")) {
             return new Killer.Simulate(Arrays.stream(text.split("\\s+")).skip(1).toList());
+        }
+        if (text.startsWith("scenario ")) {
+            String file = text.substring("scenario ".length()).strip();
+            if (!file.matches("\\S+\\.jsonl")) {
+                throw wrong("'" + file + "' is no file of a scenario, *.jsonl");
+            }
+            return new Killer.Scenario(file);
         }
         List<String> methods = Arrays.stream(text.split(",")).map(String::strip).toList();
         for (String method : methods) {

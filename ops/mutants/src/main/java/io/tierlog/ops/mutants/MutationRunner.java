@@ -29,8 +29,8 @@ import javax.tools.ToolProvider;
  * Makes one mutant at a time and runs its killing tests. It writes neither to the source tree nor to its target directories: the edited source is
  * compiled alone into a directory of its own, and the tests load that directory before the module's classes.
  *
- * <p>Safe for use by several threads. Tests run in as many {@link TestWorker} processes as there are threads, the simulator in a process of its own.
- * The simulator's class path includes the mutated module, so a mutant of the cores reaches it too.
+ * <p>Safe for use by several threads. Tests run in as many {@link TestWorker} processes as there are threads, the simulator and scenarios in
+ * processes of their own. The class path of these includes the mutated module, so a mutant of the cores reaches them too.
  */
 final class MutationRunner implements AutoCloseable {
     /** What became of a mutant. */
@@ -72,13 +72,15 @@ final class MutationRunner implements AutoCloseable {
     }
 
     private static final String SIMULATOR = "io.tierlog.ops.simulation.swarm.SimulateMain";
+    private static final String SCENARIOS = "io.tierlog.ops.simulation.ScenarioMain";
     private static final List<String> JVM =
             List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC",
                     "-Xmx1g");
 
-    private static final String VIOLATION = "VIOLATION";
+    /** How a line begins that says what the simulator or a scenario has noticed. */
+    private static final List<String> VIOLATIONS = List.of("VIOLATION", "{\"result\":\"failed\"");
 
-    /** What the simulator ends with when something was violated; a usage that it does not know is 2. */
+    /** What both end with when something was violated; a usage that they do not know is 2. */
     private static final int VIOLATED = 1;
 
     /** How much longer than without a mutant a killer may take. */
@@ -117,6 +119,7 @@ final class MutationRunner implements AutoCloseable {
             switch (mutant.killer()) {
                 case Killer.Tests tests -> methods.addAll(tests.methods());
                 case Killer.Simulate simulate -> runs.add(simulate);
+                case Killer.Scenario scenario -> runs.add(scenario);
             }
         }
         if (!methods.isEmpty()) {
@@ -139,15 +142,15 @@ final class MutationRunner implements AutoCloseable {
     }
 
     private void remember(Killer killer, Duration time) {
-        if (killer instanceof Killer.Simulate) {
-            took.put(killer, time);
-        } else {
+        if (killer instanceof Killer.Tests) {
             tookTests = time;
+        } else {
+            took.put(killer, time);
         }
     }
 
     private Duration limit(Killer killer) {
-        Duration before = killer instanceof Killer.Simulate ? took.getOrDefault(killer, Duration.ZERO) : tookTests;
+        Duration before = killer instanceof Killer.Tests ? tookTests : took.getOrDefault(killer, Duration.ZERO);
         Duration patient = before.multipliedBy(PATIENCE);
         return patient.compareTo(setup.limit()) > 0 ? patient : setup.limit();
     }
@@ -176,7 +179,7 @@ final class MutationRunner implements AutoCloseable {
             return Verdict.SURVIVED;
         }
         boolean noticed = switch (killer) {
-            case Killer.Simulate _ -> ended.code() == VIOLATED && ended.violated();
+            case Killer.Simulate _, Killer.Scenario _ -> ended.code() == VIOLATED && ended.violated();
             case Killer.Tests _ -> ended.code() == KillingTests.FAILED || ended.code() == TestWorker.TOO_LONG;
         };
         return noticed ? Verdict.KILLED : Verdict.STALE;
@@ -205,7 +208,7 @@ final class MutationRunner implements AutoCloseable {
         }
     }
 
-    /** Runs the killing tests, or the simulator, with the classes that were made in that place before all others. */
+    /** Runs the killing tests, the simulator or the scenario, with the classes that were made in that place before all others. */
     private Ended runKilling(Killer killer, Path place, Duration limit) throws IOException, InterruptedException {
         return switch (killer) {
             case Killer.Tests(List<String> methods) -> {
@@ -218,15 +221,8 @@ final class MutationRunner implements AutoCloseable {
                     idle.add(worker);
                 }
             }
-            case Killer.Simulate(List<String> arguments) -> {
-                List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
-                command.addAll(JVM);
-                List<Path> path = new ArrayList<>(List.of(place.resolve("classes")));
-                path.addAll(setup.classPath());
-                command.addAll(List.of("-cp", path(path), SIMULATOR));
-                command.addAll(arguments);
-                yield run(command, place, limit);
-            }
+            case Killer.Simulate(List<String> arguments) -> run(SIMULATOR, arguments, place, limit);
+            case Killer.Scenario(String file) -> run(SCENARIOS, List.of("run", setup.root().resolve(file).toString()), place, limit);
         };
     }
 
@@ -238,10 +234,16 @@ final class MutationRunner implements AutoCloseable {
 
     // --- processes
 
-    /** How a run has ended, its last line, and whether the simulator found a violation. */
+    /** How a run has ended, its last line, and whether it found a violation. */
     private record Ended(int code, String detail, boolean violated) {}
 
-    private static Ended run(List<String> command, Path place, Duration limit) throws IOException, InterruptedException {
+    private Ended run(String main, List<String> arguments, Path place, Duration limit) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
+        command.addAll(JVM);
+        List<Path> path = new ArrayList<>(List.of(place.resolve("classes")));
+        path.addAll(setup.classPath());
+        command.addAll(List.of("-cp", path(path), main));
+        command.addAll(arguments);
         Path log = place.resolve("log");
         Process process = new ProcessBuilder(command).directory(place.toFile()).redirectErrorStream(true).redirectOutput(log.toFile()).start();
         try {
@@ -265,9 +267,9 @@ final class MutationRunner implements AutoCloseable {
         return text.lines().findFirst().orElse("");
     }
 
-    /** What the simulator says was violated first: its heading, and the line below it; empty when it says nothing of the kind. */
+    /** What was violated first: the line that says so, and the line below it; empty when there is none of the kind. */
     private static String violation(String text) {
-        List<String> lines = text.lines().dropWhile(line -> !line.startsWith(VIOLATION)).limit(2).map(String::strip).toList();
+        List<String> lines = text.lines().dropWhile(line -> VIOLATIONS.stream().noneMatch(line::startsWith)).limit(2).map(String::strip).toList();
         return String.join(": ", lines);
     }
 

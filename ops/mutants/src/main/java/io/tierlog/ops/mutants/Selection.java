@@ -34,8 +34,8 @@ final class Selection {
     }
 
     /**
-     * Changed ones first, so that a limit of time ends the run among the others. A mutant has changed when its source file or the file of one of its
-     * killing tests has. Both lists begin at another place each turn: what a limit of time leaves out differs.
+     * Changed ones first, so that a limit of time ends the run among the others. A mutant has changed when its source file, its scenario or the
+     * file of one of its killing tests has. Both lists begin at another place each turn: what a limit of time leaves out differs.
      *
      * @param changed changed files from the root, with / between their parts
      */
@@ -66,6 +66,7 @@ final class Selection {
             case Killer.Tests(List<String> methods) -> methods.stream().map(Selection::source)
                     .anyMatch(source -> changed.stream().anyMatch(file -> file.endsWith(source)));
             case Killer.Simulate _ -> false;
+            case Killer.Scenario(String file) -> changed.contains(file);
         };
     }
 

@@ -57,10 +57,17 @@ class MutantListTest {
                 mutants);
     }
 
+    @Test
+    void aScenarioIsReadAsAKiller() {
+        String text = GOOD.replace("killer simulate --episodes 5 --seed 7", "killer scenario a/scenarios/X.jsonl");
+        assertEquals(new Killer.Scenario("a/scenarios/X.jsonl"), MutantList.parse("list", text).getLast().killer());
+    }
+
     @ParameterizedTest(name = "{0} for {1}")
     @CsvSource({
         "guards A1, gurds A1, 'list:4: ''guards'' and its value are expected'",
         "killer x.YTest#z, killer x.YTest z, list:13: 'x.YTest z' is no CLASS#METHOD",
+        "killer simulate --episodes 5 --seed 7, killer scenario a/X.md, 'list:21: ''a/X.md'' is no file of a scenario, *.jsonl'",
         "'    if (true) {', '    if (a) {', list:13: this changes nothing",
         "guard();, ' ', list:20: there is nothing to replace",
         "'with\nend\n', '', list:19: the list ends in the middle of an entry",
@@ -87,6 +94,9 @@ class MutantListTest {
             Path file = ROOT.resolve(mutant.file());
             if (!Files.isRegularFile(file) || mutant.apply(Files.readString(file)).isEmpty()) {
                 stale.add(mutant.name() + ": its text does not stand exactly once in " + mutant.file());
+            }
+            if (mutant.killer() instanceof Killer.Scenario(String scenario) && !Files.isRegularFile(ROOT.resolve(scenario))) {
+                stale.add(mutant.name() + ": there is no " + scenario);
             }
             assertTrue(MutantsMain.MODULES.stream().anyMatch(module -> mutant.file().startsWith(module + "/src/main/java/")),
                     () -> mutant.name() + " is of no module whose tests are run");

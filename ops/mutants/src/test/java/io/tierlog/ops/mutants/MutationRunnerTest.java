@@ -137,6 +137,29 @@ class MutationRunnerTest {
         assertEquals(Verdict.STALE, examine(60, noisy).verdict(), "a usage that is refused has noticed nothing");
     }
 
+    /** Whatever is edited here, the expectation holds or it does not: so it is the scenario that decides. */
+    @Test
+    void aScenarioKillsToo() throws Exception {
+        Mutant blind = withScenario("holds", 3);
+        assertEquals(Optional.empty(), control(blind));
+        assertEquals(Verdict.SURVIVED, examine(60, blind).verdict());
+        Outcome killed = examine(60, withScenario("fails", 2));
+        assertEquals(Verdict.KILLED, killed.verdict());
+        assertTrue(killed.detail().contains("\"expectations_failed\":1"), killed.detail());
+        assertTrue(control(blind, withScenario("fails", 2)).isPresent(), "it fails without a mutant");
+        Mutant absent = new Mutant("m", "A1", "Guarded.java", GUARD, "", new Killer.Scenario("absent.jsonl"));
+        assertEquals(Verdict.STALE, examine(60, absent).verdict(), "what is not there has noticed nothing");
+    }
+
+    private static Mutant withScenario(String name, int expectedFree) throws IOException {
+        Files.writeString(root.resolve(name + ".jsonl"), """
+                {"world":{"nodes":[{"id":"a","host_blocks":3}]}}
+                {"do":"settle"}
+                {"expect":{"free":{"a":{"HOST":%d}}}}
+                """.formatted(expectedFree));
+        return new Mutant("m", "A1", "Guarded.java", GUARD, "", new Killer.Scenario(name + ".jsonl"));
+    }
+
     /** A class that stands before the simulator's own, in which {@code main} does what is to be done. */
     private static Outcome examineWith(String main, int seconds) throws IOException, InterruptedException {
         String text = "package t; class Absent {}";

@@ -2,6 +2,7 @@
 package io.tierlog.ops.mutants;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -37,6 +38,13 @@ class SelectionTest {
     void aChangedSourceOrTestTakesTheMutantFirst() {
         Set<String> changed = Set.of("a/src/main/java/a/F7.java", "a/src/test/java/a/b/T4Test.java", "z/src/test/java/a/b/S2Test.java", "docs/F1.md");
         assertEquals(List.of("m2", "m4", "m7", "m0", "m5"), names(changed, "0/5"));
+    }
+
+    @Test
+    void aChangedScenarioTakesItsMutant() {
+        Mutant mutant = new Mutant("m", "A1", "a/src/main/java/a/F.java", "x", "y", new Killer.Scenario("a/scenarios/X.jsonl"));
+        assertTrue(Selection.hasChanged(mutant, Set.of("a/scenarios/X.jsonl")));
+        assertFalse(Selection.hasChanged(mutant, Set.of("a/scenarios/Y.jsonl")));
     }
 
     @Test

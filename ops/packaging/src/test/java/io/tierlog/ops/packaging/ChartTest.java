@@ -179,9 +179,11 @@ class ChartTest {
         }
         assertEquals(
                 Map.of(
-                        "agent", Set.of("kafka-agent", "tierlog-tokens"), "controller", Set.of("kafka-controller", "tierlog-tokens"),
-                        "directory", Set.of("kafka-directory", "tierlog-tokens"), "dashboard", Set.of("kafka-dashboard", "tierlog-tokens"),
-                        "bridge", Set.of("kafka-bridge"), "setup", Set.of("kafka-setup")),
+                        "agent", Set.of("kafka-agent", "tierlog-tls", "tierlog-tokens"),
+                        "controller", Set.of("kafka-controller", "tierlog-tls", "tierlog-tokens"),
+                        "directory", Set.of("kafka-directory", "tierlog-tls", "tierlog-tokens"),
+                        "dashboard", Set.of("kafka-dashboard", "tierlog-tls", "tierlog-tokens"),
+                        "bridge", Set.of("kafka-bridge", "tierlog-tls"), "setup", Set.of("kafka-setup")),
                 secrets);
     }
 

@@ -4,6 +4,8 @@ package io.tierlog.ops.policy;
 import io.tierlog.controller.core.api.Limits;
 import io.tierlog.controller.core.policy.Policies;
 import io.tierlog.controller.core.policy.PolicyRules;
+import io.tierlog.schemas.EvictionOrder;
+import io.tierlog.schemas.ExpiryPolicy;
 import io.tierlog.schemas.FetchPolicy;
 import io.tierlog.schemas.GroupPolicy;
 import io.tierlog.schemas.GroupTier;
@@ -25,6 +27,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.api.Dump;
 import org.snakeyaml.engine.v2.api.DumpSettings;
 import org.snakeyaml.engine.v2.common.FlowStyle;
@@ -97,6 +100,8 @@ public final class PolicyDocument {
         all.put("operation_timeout", Units.TIME.format(policy.operationTimeoutMs()));
         all.put("lease", Units.TIME.format(policy.leaseMs()));
         all.put("node_silent_ticks", policy.nodeTimeoutTicks());
+        ExpiryPolicy expiry = Policies.expiry(policy);
+        all.put("expiry", map("nodes", Units.TIME.format(expiry.nodesMs()), "namespaces", Units.TIME.format(expiry.namespacesMs())));
         all.put("marks", map("timeout", Units.TIME.format(migration.markTimeoutMs()), "clear", Section.name(migration.markClearing())));
         all.put("throttle", map("migrations", migration.migrationsInFlight(), "bytes", Units.BYTES.format(migration.migrationBytesInFlight())));
         all.put("groups", migration.groups().stream().map(PolicyDocument::group).toList());
@@ -110,8 +115,21 @@ public final class PolicyDocument {
 
     private static Map<String, Object> bounds(List<TierBound> tiers) {
         Map<String, Object> all = new LinkedHashMap<>();
-        tiers.forEach(bound -> all.put(Section.name(bound.tier()), map("capacity", Units.BYTES.format(bound.capacityBytes()))));
+        for (TierBound bound : tiers) {
+            Map<String, Object> one = new LinkedHashMap<>();
+            if (bound.capacityBytes() != 0) {
+                one.put("capacity", Units.BYTES.format(bound.capacityBytes()));
+            }
+            order(one, bound.order());
+            all.put(Section.name(bound.tier()), one);
+        }
         return all;
+    }
+
+    private static void order(Map<String, Object> fields, @Nullable EvictionOrder order) {
+        if (order != null) {
+            fields.put("order", Section.name(order));
+        }
     }
 
     private static Map<String, Object> fetch(FetchPolicy fetch) {
@@ -145,6 +163,7 @@ public final class PolicyDocument {
             }
             one.put("high", tier.highMark());
             one.put("low", tier.lowMark());
+            order(one, tier.order());
             tiers.put(Section.name(tier.tier()), one);
         }
         all.put("tiers", tiers);

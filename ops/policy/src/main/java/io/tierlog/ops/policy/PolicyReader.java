@@ -2,6 +2,8 @@
 package io.tierlog.ops.policy;
 
 import io.tierlog.controller.core.policy.Policies;
+import io.tierlog.schemas.EvictionOrder;
+import io.tierlog.schemas.ExpiryPolicy;
 import io.tierlog.schemas.FetchPolicy;
 import io.tierlog.schemas.GroupPolicy;
 import io.tierlog.schemas.GroupTier;
@@ -28,6 +30,7 @@ final class PolicyReader {
             List.of(WritePolicy.WRITE_BACK, WritePolicy.WRITE_THROUGH, WritePolicy.WRITE_THROUGH_SELECTIVE);
     private static final List<MarkClearing> CLEARINGS = List.of(MarkClearing.ON_WRITE, MarkClearing.ON_EXPIRY);
     private static final List<Retention> RETENTIONS = List.of(Retention.DELETE_SOURCE, Retention.KEEP_BOTH);
+    private static final List<EvictionOrder> ORDERS = List.of(EvictionOrder.LRU, EvictionOrder.GAPS);
     private static final List<MigrationMethod> METHODS = List.of(MigrationMethod.COPY, MigrationMethod.MARK);
     private static final List<Tier> SOURCES = List.of(Tier.HOST, Tier.DISK);
 
@@ -61,7 +64,8 @@ final class PolicyReader {
                 root.flag("back_up", base.backUp()),
                 migration(root),
                 fetch(root),
-                bounds(root.section("tiers")));
+                bounds(root.section("tiers")),
+                expiry(root));
         reclaim.end();
         root.end();
         return policy;
@@ -110,15 +114,43 @@ final class PolicyReader {
         for (Tier tier : SOURCES) {
             Long before = Policies.bound(base, tier);
             Section one = section.section(Section.name(tier));
-            boolean said = one.has("capacity");
+            Node said = one.get("capacity");
             long bytes = one.bytes("capacity", before == null ? 0 : before);
+            EvictionOrder order = order(one, boundOf(tier));
+            if (said != null && bytes == 0 && order != null) { // in the policy itself 0 is what the node has
+                one.wrong("capacity", said, "1 byte or more", 0L);
+            }
             one.end();
-            if (said || before != null) {
-                bounds.add(new TierBound(tier, bytes));
+            if (said != null || before != null || order != null) {
+                bounds.add(new TierBound(tier, bytes, order));
             }
         }
         section.end();
         return bounds.isEmpty() ? null : bounds;
+    }
+
+    /** The eviction order that the base says for a tier. */
+    private @Nullable EvictionOrder boundOf(Tier tier) {
+        List<TierBound> tiers = base.tiers();
+        for (TierBound bound : tiers == null ? List.<TierBound>of() : tiers) {
+            if (bound.tier() == tier) {
+                return bound.order();
+            }
+        }
+        return null;
+    }
+
+    private static @Nullable EvictionOrder order(Section section, @Nullable EvictionOrder otherwise) {
+        Node node = section.get("order");
+        return node == null ? otherwise : section.oneOf("order", node, ORDERS, EvictionOrder.LRU);
+    }
+
+    private @Nullable ExpiryPolicy expiry(Section root) {
+        ExpiryPolicy before = Policies.expiry(base);
+        Section section = root.section("expiry");
+        ExpiryPolicy expiry = new ExpiryPolicy(section.timeMs("nodes", before.nodesMs()), section.timeMs("namespaces", before.namespacesMs()));
+        section.end();
+        return root.has("expiry") || base.expiry() != null ? expiry : null;
     }
 
     private @Nullable FetchPolicy fetch(Section root) {
@@ -163,8 +195,9 @@ final class PolicyReader {
             if (said.has(Section.name(tier))) {
                 Section one = said.section(Section.name(tier));
                 Long quota = quota(one);
+                EvictionOrder order = order(one, null);
                 Marks marks = marks(one, 0, 0);
-                tiers.add(new GroupTier(tier, quota, marks.high, marks.low));
+                tiers.add(new GroupTier(tier, quota, marks.high, marks.low, order));
             } else {
                 said.get(Section.name(tier));
             }

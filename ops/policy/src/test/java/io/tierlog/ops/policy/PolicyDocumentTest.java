@@ -9,6 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.tierlog.controller.core.api.Limits;
 import io.tierlog.controller.core.policy.Policies;
 import io.tierlog.controller.core.policy.PolicyWarnings;
+import io.tierlog.schemas.EvictionOrder;
+import io.tierlog.schemas.ExpiryPolicy;
 import io.tierlog.schemas.FetchPolicy;
 import io.tierlog.schemas.GroupPolicy;
 import io.tierlog.schemas.GroupTier;
@@ -44,13 +46,14 @@ class PolicyDocumentTest {
             operation_timeout: 31s
             lease: 61s
             node_silent_ticks: 11
+            expiry: {nodes: 25h, namespaces: 2h}
             marks: {timeout: 1.5h, clear: on_expiry}
             throttle: {migrations: 9, bytes: 5GiB}
             groups:
               - name: gold
                 namespaces: ["model/gold-*", x]
                 quota: 8GiB
-                tiers: {host: {quota: 2GiB, high: 0.9, low: 0.8}, disk: {quota: 3, high: 0.95, low: 0.85}}
+                tiers: {host: {quota: 2GiB, high: 0.9, low: 0.8, order: lru}, disk: {quota: 3, high: 0.95, low: 0.85}}
                 routes:
                   - {source: host, target: disk, threshold: 0.7, methods: [copy, mark], retention: keep_both, concurrency: 2, bytes_in_flight: 64MiB}
                   - {source: disk, target: store, threshold: 0.75, methods: [mark]}
@@ -59,19 +62,20 @@ class PolicyDocumentTest {
               promotion: {enabled: false, operations: 5, operation_blocks: 33, queued_blocks: 1025, dedup: 31s, cooldown: 6s}
               peers: {enabled: false, reads: 5, lent_blocks: 1025, grant: 11s, host_block_micros: 201, disk_block_micros: 601,
                       store_block_micros: 1001, compute_block_micros: 5001}
-            tiers: {host: {capacity: 6GiB}, disk: {capacity: 7}}
+            tiers: {host: {capacity: 6GiB, order: gaps}, disk: {capacity: 7}}
             """;
 
     static final Policy FULL_POLICY = new Policy(3, WritePolicy.WRITE_THROUGH_SELECTIVE, 0.7, 0.6, 0.5, 0.4, false, 255, 31_000, 61_000, 11, false,
             new MigrationPolicy(5_400_000, MarkClearing.ON_EXPIRY, 9, 5L << 30, List.of(
                     new GroupPolicy("gold", List.of("model/gold-*", "x"), 8L << 30,
-                            List.of(new GroupTier(Tier.HOST, 2L << 30, 0.9, 0.8), new GroupTier(Tier.DISK, 3L, 0.95, 0.85)),
+                            List.of(new GroupTier(Tier.HOST, 2L << 30, 0.9, 0.8, EvictionOrder.LRU), new GroupTier(Tier.DISK, 3L, 0.95, 0.85)),
                             List.of(new MigrationRoute(Tier.HOST, Tier.DISK, 0.7, true, true, Retention.KEEP_BOTH, 2, 64L << 20),
                                     new MigrationRoute(Tier.DISK, Tier.STORE, 0.75, false, true, Retention.UNKNOWN, 9, 5L << 30))),
                     new GroupPolicy("iron", List.of("*"), null, List.of(), List.of()))),
             new FetchPolicy(new PromotionPolicy(false, 5, 33, 1_025, 31_000, 6_000),
                     new PeerPolicy(false, 5, 1_025, 11_000, 201, 601, 1_001, 5_001)),
-            List.of(new TierBound(Tier.HOST, 6L << 30), new TierBound(Tier.DISK, 7)));
+            List.of(new TierBound(Tier.HOST, 6L << 30, EvictionOrder.GAPS), new TierBound(Tier.DISK, 7)),
+            new ExpiryPolicy(90_000_000, 7_200_000));
 
     static Policy valid(String text) {
         return valid(PolicyDocument.read(text.getBytes(StandardCharsets.UTF_8)));
@@ -124,7 +128,7 @@ class PolicyDocumentTest {
                 leaves++;
             }
         }
-        assertEquals(58, leaves, PolicyDocument.write(full));
+        assertEquals(62, leaves, PolicyDocument.write(full));
     }
 
     @ParameterizedTest
@@ -133,7 +137,7 @@ class PolicyDocumentTest {
         GroupPolicy group = new GroupPolicy(name, List.of("*", "~", "a: b", "#x", "ü*\n", " ", "'\"", "true"), null, List.of(), List.of());
         Policy policy = valid("groups: []");
         Policy named = new Policy(2, WritePolicy.WRITE_BACK, 0.000_001, 0.000_001, 1, 1, true, 1, 1, 86_400_000, 0, true, new MigrationPolicy(
-                1, MarkClearing.ON_WRITE, 1, (1L << 53) - 1, List.of(group)), Policies.fetch(policy));
+                1, MarkClearing.ON_WRITE, 1, (1L << 53) - 1, List.of(group)), Policies.fetch(policy), null, Policies.expiry(policy));
         assertEquals(named, valid(PolicyDocument.write(named)));
         assertTrue(Objects.requireNonNull(policy.migration()).groups().isEmpty());
     }

@@ -36,6 +36,7 @@ class SchemaAgreementTest {
             "'copy'", "'mark'", "'delete_source'", "'keep_both'", "'unknown'", "[]", "['copy']", "['mark']", "['mark','copy']", "['copy','copy']",
             "['x']", "['']",
             "[1]",
+            "'lru'", "'gaps'", "{'order':'gaps'}", "{'capacity':0,'order':'lru'}",
             "{}", "{'high':0.5}", "{'high':0.5,'low':0.4}", "{'high':2}", "{'quota':'1GiB'}", "{'host':{}}", "{'store':{}}", "{'name':'a'}", "[{}]",
             "[{'name':'a','namespaces':['*']}]", "[{'name':'b','namespaces':['*'],'x':1}]",
             "[{'source':'host','target':'disk','threshold':0.5,'methods':['copy'],'retention':'keep_both'}]",
@@ -133,7 +134,7 @@ class SchemaAgreementTest {
     void theDefaultsOfTheSchemaAreThoseOfTheCore() throws Exception {
         JsonNode schema = JSON.readTree(PolicyDocument.schema());
         int defaults = defaults(schema, JSON.valueToTree(PolicyDocument.fields(Policies.INITIAL)));
-        assertEquals(27, defaults);
+        assertEquals(29, defaults);
         Policy policy = PolicyDocumentTest.valid("{}");
         assertEquals(Policies.INITIAL, policy);
     }

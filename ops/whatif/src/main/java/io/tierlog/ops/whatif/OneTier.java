@@ -60,6 +60,12 @@ public final class OneTier {
                 .toList();
     }
 
+    /** The hit ratio of {@link #LRU} or {@link #OPTIMUM} in a tier of {@code capacity} blocks. */
+    public static double reference(Prompts workload, int capacity, String name) {
+        long hits = name.equals(LRU) ? PlainLru.hits(workload, capacity) : Optimum.hits(workload, capacity);
+        return (double) hits / workload.accesses();
+    }
+
     /** One policy at one size. */
     public static Row run(Prompts workload, double share, String policy) {
         int capacity = workload.blocks(share);

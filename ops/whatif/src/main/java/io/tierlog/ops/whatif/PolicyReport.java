@@ -17,8 +17,8 @@ import java.util.stream.Stream;
  */
 public final class PolicyReport {
     private static final List<Double> SHARES = List.of(0.01, 0.02, 0.05, 0.10, 0.25, 0.50);
-    /** The policy whose losses are listed. */
-    private static final String OWN = "turns";
+    /** The policies whose losses are listed. */
+    private static final List<String> OWN = List.of("gaps", "turns");
 
     private PolicyReport() {}
 
@@ -42,8 +42,10 @@ public final class PolicyReport {
         List<String> page = new ArrayList<>(HEAD.lines().toList());
         page.add("");
         page.addAll(costs(rows.values().stream().flatMap(List::stream).toList()));
-        page.addAll(List.of("", "## Where `" + OWN + "` loses", ""));
-        page.addAll(losses(rows));
+        for (String own : OWN) {
+            page.addAll(List.of("", "## Where `" + own + "` loses", ""));
+            page.addAll(losses(rows, own));
+        }
         page.addAll(List.of("", "## Hit ratios", ""));
         page.add("Sizes are shares of the unique blocks of each workload.");
         rows.forEach((subject, found) -> page.addAll(table(subject, found)));
@@ -73,17 +75,21 @@ public final class PolicyReport {
             - `optimum` is Bélády's rule over prefix trees: after each request it keeps the blocks whose next prompt comes soonest, and none
               that no prompt has again. A block's next prompt is never later than that of a block that extends it, so the rule keeps prefixes
               whole, and no policy has more hits.
-            - `default` is the eviction order of the controller: coldest leaf first, among equals the deeper one. Where a tier has a store below,
-              the controller lets blocks go first that the store has; one tier does not show that.
-            - `turns` is Tierlog's own. A block's uses delay its turn to leave: the n-th use by min(n - 1, 6) mean gaps between uses, learned
-              from the stream, at a rate of 0 (LRU), 25, 50 or 100 %. The rates compete: the tier of each is kept as a list of blocks, and the one
-              with most hits of late is in force. What left is remembered for 8 capacities. Partial blocks leave first where they rarely come back.
+            - `default` is the eviction order of the controller, `lru`: coldest leaf first, among equals the deeper one. Where a tier has a store
+              below, the controller lets blocks go first that the store has; one tier does not show that.
+            - `gaps` is the order that a policy document may choose instead, by the controller's own function. A use delays a block's turn by
+              the gap since the use before it: four gaps where prompts branch, half a gap at the end of a conversation. It remembers nothing
+              of what has left. Partial blocks leave first, for the controller never places one.
+            - `turns` is Tierlog's own, for `whatif` alone. A block's uses delay its turn to leave: the n-th use by min(n - 1, 6) mean gaps
+              between uses, learned from the stream, at a rate of 0 (LRU), 25, 50 or 100 %. The rates compete: the tier of each is kept as a
+              list of blocks, and the one with most hits of late is in force. What left is remembered for 8 capacities. Partial blocks leave
+              first where they rarely come back.
             - `s3-fifo`, `sieve`, `arc`, `tinylfu` and `gdsf` are the published policies, over leaves. `gdsf` takes the cost of a block from
               its depth: attention over what is before it makes it dearer.
 
             Policies are objects without clock, thread or chance in
-            [retention](../controller/core/src/main/java/io/tierlog/controller/core/retention) of the controller core. The controller does not use
-            the others yet: a policy document cannot choose one.
+            [retention](../controller/core/src/main/java/io/tierlog/controller/core/retention) of the controller core. A policy document
+            chooses between `lru` and `gaps` ([policy](policy.md)); the others do not fit rows.
 
             ## What it costs
 
@@ -106,10 +112,10 @@ public final class PolicyReport {
     }
 
     /** Where it has fewer hits than {@code lru}, and where another policy has more by a percent of the accesses. */
-    private static List<String> losses(Map<Subject, List<OneTier.Row>> rows) {
+    private static List<String> losses(Map<Subject, List<OneTier.Row>> rows, String policy) {
         List<String> toLru = new ArrayList<>();
         List<String> toOthers = new ArrayList<>();
-        rows.forEach((subject, found) -> found.stream().filter(row -> row.policy().equals(OWN)).forEach(own -> {
+        rows.forEach((subject, found) -> found.stream().filter(row -> row.policy().equals(policy)).forEach(own -> {
             String where = subject.name() + " at " + percent(own.capacity());
             double lru = ratio(found, own.capacity(), OneTier.LRU);
             if (own.hitRatio() < lru) {

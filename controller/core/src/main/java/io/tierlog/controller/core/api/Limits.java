@@ -11,6 +11,7 @@ package io.tierlog.controller.core.api;
  * @param timersPerTick most timers that one tick acts on, and most marks that it ends; the rest is served by the next, 1 or more
  * @param textLength longest id or namespace in characters, 16 or more
  * @param enginesPerNode most engine instances of a node, 1 or more
+ * @param placements most placements of a partition, 1 or more: what would add more is refused as PARTITION_FULL, or not begun
  */
 public record Limits(
         int partitions,
@@ -19,7 +20,14 @@ public record Limits(
         int dropsInFlight,
         int timersPerTick,
         int textLength,
-        int enginesPerNode) {
+        int enginesPerNode,
+        long placements) {
+    /**
+     * Placements of a partition by default. They are in memory, some 60 bytes each with their keys: a gigabyte of heap. What only ends what goes on
+     * is never refused; it may add some more, for which the tables have space.
+     */
+    public static final long PLACEMENTS = 16_000_000;
+
     /** Bounds for a log of one partition. */
     public static final Limits DEFAULTS = of(1);
 
@@ -31,6 +39,15 @@ public record Limits(
         atLeast(1, timersPerTick, "timersPerTick");
         atLeast(16, textLength, "textLength");
         atLeast(1, enginesPerNode, "enginesPerNode");
+        if (placements < 1) {
+            throw new IllegalArgumentException("placements is " + placements + " and must be 1 or more");
+        }
+    }
+
+    /** Bounds with the usual number of placements. */
+    public Limits(int partitions, int blocksPerDecision, int blocksPerInput, int dropsInFlight, int timersPerTick, int textLength,
+            int enginesPerNode) {
+        this(partitions, blocksPerDecision, blocksPerInput, dropsInFlight, timersPerTick, textLength, enginesPerNode, PLACEMENTS);
     }
 
     /** The usual bounds for a log of {@code partitions} partitions. */
@@ -40,7 +57,13 @@ public record Limits(
 
     /** These bounds with another number of blocks for one decision. */
     public Limits withBlocksPerDecision(int blocks) {
-        return new Limits(partitions, blocks, Math.max(blocks, blocksPerInput), dropsInFlight, timersPerTick, textLength, enginesPerNode);
+        return new Limits(partitions, blocks, Math.max(blocks, blocksPerInput), dropsInFlight, timersPerTick, textLength, enginesPerNode,
+                placements);
+    }
+
+    /** These bounds with another number of placements. */
+    public Limits withPlacements(long most) {
+        return new Limits(partitions, blocksPerDecision, blocksPerInput, dropsInFlight, timersPerTick, textLength, enginesPerNode, most);
     }
 
     private static void atLeast(int least, int value, String name) {

@@ -138,6 +138,21 @@ public final class DecisionContext {
         return clock.policy();
     }
 
+    /** How many more placements the partition may have; what is on its way to it counts already. */
+    public long placementRoom() {
+        return Math.max(0, limits.placements() - clock.placements());
+    }
+
+    /** Whether the partition has no space for so many blocks more; records that then. */
+    public boolean refusesFull(Envelope about, Event input, int blocks) {
+        if (blocks <= placementRoom()) {
+            return false;
+        }
+        refuse(about, input, RefusalReason.PARTITION_FULL, "Partition " + partition + " has " + clock.placements() + " of at most "
+                + limits.placements() + " placements: no space for " + blocks + " more");
+        return true;
+    }
+
     /** Records that log time has moved, so that later facts carry the new time. */
     public void timeIs(long logTimeMs, long ticks, @Nullable TickCounter counter) {
         clock = ClockRows.at(clock, logTimeMs, ticks, counter);

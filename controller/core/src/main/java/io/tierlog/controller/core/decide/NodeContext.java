@@ -204,6 +204,16 @@ public final class NodeContext {
         return d.offset();
     }
 
+    /** How many more placements the partition may have. */
+    public long placementRoom() {
+        return d.placementRoom();
+    }
+
+    /** Whether the partition has no space for so many blocks more; records that then. */
+    public boolean refusesFull(Event input, int blocks) {
+        return d.refusesFull(envelope, input, blocks);
+    }
+
     /** Log time after {@code ms} more milliseconds. */
     public long in(long ms) {
         return d.in(ms);

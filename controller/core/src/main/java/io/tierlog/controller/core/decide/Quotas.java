@@ -35,17 +35,19 @@ public final class Quotas {
     }
 
     /**
-     * How many more placements the group may have on the tier; placements that are leaving still count. Without a quota: a very large number. Where
-     * policy limits the tier, the result is also bounded by the space left below that limit: the agent would evict by itself only up to the
-     * capacity of the node.
+     * How many more placements the group may have on the tier; placements that are leaving still count. Without a quota: as many as the partition
+     * has space for, and a very large number in the store, which is not of this partition. Where policy limits the tier, the result is also bounded
+     * by the space left below that limit: the agent would evict by itself only up to the capacity of the node.
      */
     public static long room(NodeContext n, String group, Tier tier) {
         Long quota = blocks(n, group, tier);
         long ofGroup = quota == null ? Long.MAX_VALUE : Math.max(0, quota - ShareRows.use(n.row().shares(), group, tier).usedBlocks());
         TierRow row = n.tier(tier);
-        return row == null || Policies.bound(n.policy(), tier) == null
-                ? ofGroup
-                : Math.min(ofGroup, Math.max(0, capacity(n, row) - row.usedBlocks()));
+        if (row == null) {
+            return ofGroup;
+        }
+        long most = Math.min(ofGroup, n.placementRoom());
+        return Policies.bound(n.policy(), tier) == null ? most : Math.min(most, Math.max(0, capacity(n, row) - row.usedBlocks()));
     }
 
     /** Records that a number of blocks were to come to the tier and do not. */
@@ -56,6 +58,10 @@ public final class Quotas {
         if (quota == null && row != null && Policies.bound(n.policy(), tier) != null) {
             quota = capacity(n, row); // of the whole tier
             used = row.usedBlocks();
+        }
+        if (blocks > n.placementRoom()) {
+            quota = n.limits().placements(); // of the partition
+            used = n.clock().placements();
         }
         n.fact(new QuotaExceeded(n.envelope(), tier, group, namespace, kind, blocks, used, quota == null ? 0 : quota,
                 n.clock().policyVersion()));

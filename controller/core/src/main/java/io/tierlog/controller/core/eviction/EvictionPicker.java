@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Picks what leaves next, in the very order in which single drops would take it: the first leaf of the eviction order, then its parent
- * as soon as all its children were picked, at the place that it has with their last use. Reads as many rows as it picks blocks, three times
+ * as soon as all its children were picked, at the place that it has with theirs. Reads as many rows as it picks blocks, three times
  * at most, and passes over at most one batch of blocks that must stay. Confined to one call.
  */
 public final class EvictionPicker {
@@ -55,14 +55,14 @@ public final class EvictionPicker {
     private static final class Parent {
         private final PlacementRow row;
         private int children;
-        private long touch;
+        private long place;
         private int from;
         private boolean aboveCopied;
 
         Parent(PlacementRow row) {
             this.row = row;
             this.children = row.children();
-            this.touch = row.touch();
+            this.place = PlacementRows.place(row);
         }
     }
 
@@ -177,12 +177,12 @@ public final class EvictionPicker {
             parents.put(id, parent);
         }
         parent.children--;
-        parent.touch = Math.max(parent.touch, leaf.place().touch());
+        parent.place = Math.max(parent.place, leaf.place().place());
         parent.from = Math.max(parent.from, batch);
         parent.aboveCopied |= way.isCopy();
         boolean ofTheOrder = group.isEmpty() || group.equals(parent.row.group());
         if (parent.children == 0 && parent.row.holds() == 0 && parent.row.state() == PlacementState.SERVING && ofTheOrder) {
-            freed.add(new Leaf(PlacementRows.orderOf(id, parent.row, parent.touch).of(group), parent.row, parent.from, parent.aboveCopied));
+            freed.add(new Leaf(PlacementRows.orderOf(id, parent.row, parent.place).of(group), parent.row, parent.from, parent.aboveCopied));
         }
     }
 }

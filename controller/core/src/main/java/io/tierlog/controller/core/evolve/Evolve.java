@@ -43,8 +43,10 @@ import io.tierlog.schemas.decision.MigrationRejected;
 import io.tierlog.schemas.decision.MigrationStopping;
 import io.tierlog.schemas.decision.MigrationSubmitted;
 import io.tierlog.schemas.decision.MigrationTaken;
+import io.tierlog.schemas.decision.NamespacesExpired;
 import io.tierlog.schemas.decision.NodeDrained;
 import io.tierlog.schemas.decision.NodeEnded;
+import io.tierlog.schemas.decision.NodeExpired;
 import io.tierlog.schemas.decision.NodeSeen;
 import io.tierlog.schemas.decision.OperationEnded;
 import io.tierlog.schemas.decision.OperationIssued;
@@ -98,6 +100,8 @@ public final class Evolve {
             case SweepAdvanced f -> EvolveNodes.swept(t, f);
             case AgentAccepted f -> EvolveNodes.accepted(t, f);
             case NodeEnded f -> EvolveNodes.ended(t, f);
+            case NodeExpired f -> EvolveExpiry.expired(t, f);
+            case NamespacesExpired f -> EvolveExpiry.expired(t, f);
             case EngineJoined f -> EvolveNodes.joined(t, f);
             case EngineLeft f -> EvolveNodes.left(t, f);
             case WaterLevelCrossed f -> EvolveNodes.inRelief(t, f, f.group(), f.tier(), true);
@@ -177,7 +181,8 @@ public final class Evolve {
         return clockOf(t, fact).policyVersion();
     }
 
-    private static ClockRow clockOf(Tables t, Fact fact) {
+    /** The clock of the fact's partition. */
+    static ClockRow clockOf(Tables t, Fact fact) {
         ClockRow clock = t.get(Rows.CLOCK, new RowKey.Aggregate(Aggregates.clockOf(fact.envelope().sender())));
         if (clock == null) {
             throw new IllegalHistory("The partition was never opened");

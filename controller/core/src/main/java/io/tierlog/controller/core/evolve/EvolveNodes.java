@@ -43,13 +43,17 @@ final class EvolveNodes {
             }
             return;
         }
-        if (fact.newIncarnation() != (last == null ? 1 : last.incarnation() + 1)) {
+        if (fact.newIncarnation() != (last == null ? Evolve.clockOf(t, fact).expiredIncarnation() : last.incarnation()) + 1) {
             throw new IllegalHistory("Incarnation " + fact.newIncarnation() + " does not follow the last one");
         }
         NodeState node = NodeState.accepted(fact, last);
         node.shares.regrouped(Evolve.policyVersion(t, fact)); // its copies come under the policy in force
         t.put(Rows.NODES, Evolve.key(fact), node.toRow());
-        t.put(Rows.MEMBERS, new RowKey.Text(Aggregates.clockOf(fact.envelope().sender()), fact.envelope().aggregate()), Rows.ENTRY);
+        t.put(Rows.MEMBERS, member(fact), Rows.ENTRY);
+    }
+
+    private static RowKey.Text member(Fact fact) {
+        return new RowKey.Text(Aggregates.clockOf(fact.envelope().sender()), fact.envelope().aggregate());
     }
 
     static void ended(Tables t, NodeEnded fact) {
@@ -69,6 +73,11 @@ final class EvolveNodes {
             throw new IllegalHistory("A sweep goes on that never began");
         }
         node.sweep = fact.done() ? null : new SweepRow(sweep.through(), sweep.reason(), fact.phase(), fact.cursor());
+        if (fact.done() && !node.alive) {
+            // No tick has anything to do for it any more.
+            t.delete(Rows.MEMBERS, member(fact));
+            node.expiryMs = EvolveExpiry.ended(t, fact);
+        }
         t.put(Rows.NODES, Evolve.key(fact), node.toRow());
     }
 

@@ -3,13 +3,17 @@ package io.tierlog.controller.core.evolve;
 
 import io.tierlog.controller.core.api.IllegalHistory;
 import io.tierlog.controller.core.policy.Groups;
+import io.tierlog.controller.core.policy.Policies;
 import io.tierlog.controller.core.state.Aggregates;
+import io.tierlog.controller.core.state.ClockRows;
 import io.tierlog.controller.core.state.NodeRows;
 import io.tierlog.controller.core.state.PlacementRows;
 import io.tierlog.controller.core.state.ShareRows;
+import io.tierlog.controller.core.table.RowKey;
 import io.tierlog.controller.core.table.Rows;
 import io.tierlog.controller.core.table.Tables;
 import io.tierlog.schemas.Block;
+import io.tierlog.schemas.EvictionOrder;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.BlocksBackedUp;
@@ -78,17 +82,35 @@ final class EvolvePlacements {
             copies.remove(block);
         }
         close(t, fact, fact.tier(), copies);
+        EvolveExpiry.removed(t, fact, fact.namespace());
     }
 
     /** The placements on a tier of the aggregate that the fact is about. */
     static PlacementWriter open(Tables t, Fact fact, Tier tier, String namespace) {
         return new PlacementWriter(t, fact.envelope().aggregate(), owner(t, fact), tier, namespace,
-                () -> Groups.of(Evolve.policy(t, fact), namespace), fact.envelope().timeMs());
+                new InForce(t, fact, tier, namespace), fact.envelope().timeMs());
+    }
+
+    /** Read only when it is asked. */
+    private record InForce(Tables t, Fact fact, Tier tier, String namespace) implements PlacementWriter.Rules {
+        @Override
+        public String groupOfNew() {
+            return Groups.of(Evolve.policy(t, fact), namespace);
+        }
+
+        @Override
+        public EvictionOrder order(String group) {
+            return Policies.order(Evolve.policy(t, fact), tier, group);
+        }
     }
 
     /** Writes what is open, and the counts of the tier when they have changed. */
     static void close(Tables t, Fact fact, Tier tier, PlacementWriter copies) {
         copies.close();
+        if (copies.rows() != 0) {
+            RowKey.Aggregate clock = new RowKey.Aggregate(Aggregates.clockOf(fact.envelope().sender()));
+            t.put(Rows.CLOCK, clock, ClockRows.placed(Evolve.clockOf(t, fact), copies.rows()));
+        }
         NodeRow owner = owner(t, fact);
         if (owner == null) {
             return;
@@ -112,6 +134,9 @@ final class EvolvePlacements {
         PlacementWriter.Deltas all = copies.deltas().get(PlacementWriter.ALL);
         if (all != null && all.used != 0 && PlacementRows.isOrdered(tier)) {
             copies.countNamespace(all.used);
+            if (all.used < 0) {
+                EvolveExpiry.removed(t, fact, copies.namespace());
+            }
         }
     }
 

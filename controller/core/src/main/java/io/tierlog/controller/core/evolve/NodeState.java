@@ -25,6 +25,7 @@ public final class NodeState {
     final Bytes layoutDigest;
     final boolean foreign;
     final int sessionTicks;
+    long expiryMs;
     long engineEpoch;
     final List<EngineRow> engines;
     final List<TierState> tiers = new ArrayList<>();
@@ -75,6 +76,7 @@ public final class NodeState {
         layoutDigest = row.layoutDigest();
         foreign = row.foreign();
         sessionTicks = row.sessionTicks();
+        expiryMs = row.expiryMs();
         engineEpoch = row.engineEpoch();
         engines = new ArrayList<>(row.engines());
         for (TierRow tier : row.tiers()) {
@@ -127,6 +129,6 @@ public final class NodeState {
             tierRows.add(tier.toRow());
         }
         return new NodeRow(processId, incarnation, alive, lastHeartbeatTick, lastSequence, commandSequence, layoutDigest, engineEpoch, engines,
-                tierRows, sweep, shares.toRow(), promotions, lastCrc32c, foreign, sessionTicks);
+                tierRows, sweep, shares.toRow(), promotions, lastCrc32c, foreign, sessionTicks, expiryMs);
     }
 }

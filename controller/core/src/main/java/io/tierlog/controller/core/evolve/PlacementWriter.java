@@ -2,6 +2,7 @@
 package io.tierlog.controller.core.evolve;
 
 import io.tierlog.controller.core.api.IllegalHistory;
+import io.tierlog.controller.core.retention.UseGaps;
 import io.tierlog.controller.core.state.PlacementRows;
 import io.tierlog.controller.core.table.Namespaces;
 import io.tierlog.controller.core.table.RowKey;
@@ -9,6 +10,7 @@ import io.tierlog.controller.core.table.Rows;
 import io.tierlog.controller.core.table.Tables;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.EvictionOrder;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Tier;
@@ -22,7 +24,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,6 +41,9 @@ import org.jspecify.annotations.Nullable;
  *   a0 - a1 - a2      hits: a2 at 5, b1 at 7, a0 at 9 (deepest match a0)
  *      \ b1           order: a2(5) b1(7);  after a2: b1(7) a1(5);  at last a0 with max(9, 7, 5)
  * </pre>
+ *
+ * <p>Under the order GAPS a hit earns credit ({@link UseGaps}), and a leaf stands at its last use and its credit. A parent takes over the later of
+ * the two places too. So credit moves a leaf back in the order and changes nothing else.
  *
  * <p>A block that is copied to the tier below before it leaves (COPYING) serves on and keeps its parent, so no block above it is dropped before it.
  *
@@ -63,12 +67,22 @@ final class PlacementWriter {
     private final long epoch;
     private final boolean alive;
     private final boolean ordered;
-    private final Supplier<String> groupOfNew;
+    private final Rules rules;
     private final long nowMs;
     private final Map<String, Deltas> deltas = new LinkedHashMap<>();
+    private long rows;
     private boolean newlyUnsaved;
     private Slot near = new Slot();
     private Slot far = new Slot();
+
+    /** What the policy in force says of placements of the namespace on the tier. */
+    interface Rules {
+        /** Group that new placements count for. */
+        String groupOfNew();
+
+        /** Eviction order of a group's placements. */
+        EvictionOrder order(String group);
+    }
 
     /** The changes of a group's counts; under {@link #ALL} those of all placements. */
     static final class Deltas {
@@ -81,79 +95,15 @@ final class PlacementWriter {
         }
     }
 
-    /** A row that is open: as the table has it, and as it is to be. */
-    private static final class Slot {
-        RowKey.@Nullable Placement key;
-        @Nullable PlacementRow before;
-        boolean dirty;
-        PlacementState state = PlacementState.ABSENT;
-        int page;
-        long generation;
-        int crc32c;
-        int index;
-        Bytes parent = Bytes.EMPTY;
-        long touch;
-        int children;
-        int holds;
-        boolean stored;
-        boolean refused;
-        String group = "";
-        long usedMs;
-        @Nullable String operation;
-        @Nullable String promotedUnder;
-
-        /** Nothing is there. */
-        void clear() {
-            state = PlacementState.ABSENT;
-            page = -1;
-            generation = 0;
-            crc32c = 0;
-            index = 0;
-            parent = Bytes.EMPTY;
-            touch = 0;
-            children = 0;
-            holds = 0;
-            stored = false;
-            refused = false;
-            group = "";
-            usedMs = 0;
-            operation = null;
-            promotedUnder = null;
-        }
-
-        void read(PlacementRow row) {
-            state = row.state();
-            page = row.page();
-            generation = row.generation();
-            crc32c = row.crc32c();
-            index = row.index();
-            parent = row.parent();
-            touch = row.touch();
-            children = row.children();
-            holds = row.holds();
-            stored = row.stored();
-            refused = row.refused();
-            group = row.group();
-            usedMs = row.usedMs();
-            operation = row.operation();
-            promotedUnder = row.promotedUnder();
-        }
-
-        /** Whether it counts as the child of its parent. */
-        boolean isChild() {
-            return state == PlacementState.WRITING || PlacementRows.isServed(state);
-        }
-    }
-
     /**
      * Placements on {@code tier} of {@code aggregate}; {@code node} is null for the store.
      *
-     * @param groupOfNew group that new placements count for
+     * @param rules the policy in force
      * @param nowMs log time, milliseconds since 1970
      */
-    PlacementWriter(Tables tables, String aggregate, @Nullable NodeRow node, Tier tier, String namespace, Supplier<String> groupOfNew, long nowMs) {
+    PlacementWriter(Tables tables, String aggregate, @Nullable NodeRow node, Tier tier, String namespace, Rules rules, long nowMs) {
         this.tables = tables;
-        this.groupOfNew = groupOfNew;
+        this.rules = rules;
         this.nowMs = nowMs;
         this.aggregate = aggregate;
         this.digest = Namespaces.digest(namespace);
@@ -179,8 +129,17 @@ final class PlacementWriter {
     void rememberNamespace() {
         RowKey.Namespace key = new RowKey.Namespace(aggregate, digest);
         if (tables.get(Rows.NAMESPACES, key) == null) {
-            tables.put(Rows.NAMESPACES, key, new NamespaceRow(namespace, incarnation, List.of()));
+            tables.put(Rows.NAMESPACES, key, new NamespaceRow(namespace, incarnation, List.of(), 0));
         }
+    }
+
+    /** Rows that were added, less those that were removed. To be called after {@link #close}. */
+    long rows() {
+        return rows;
+    }
+
+    String namespace() {
+        return namespace;
     }
 
     /** Adds to the namespace's count of placements on the tier. */
@@ -205,7 +164,7 @@ final class PlacementWriter {
         if (used > 0) {
             tiers.add(new NamespaceTierRow(tier, used));
         }
-        tables.put(Rows.NAMESPACES, key, new NamespaceRow(namespace, incarnation, tiers));
+        tables.put(Rows.NAMESPACES, key, new NamespaceRow(namespace, incarnation, tiers, row == null ? 0 : row.expiryMs()));
     }
 
     /**
@@ -227,11 +186,7 @@ final class PlacementWriter {
             slot.operation = operation;
             slot.dirty = true;
         }
-        if (slot.touch < touch) {
-            slot.touch = touch;
-            slot.usedMs = nowMs;
-            slot.dirty = true;
-        }
+        slot.use(touch, nowMs);
     }
 
     private boolean isWriteBack(@Nullable String operation) {
@@ -251,10 +206,7 @@ final class PlacementWriter {
         slot.page = paged.page();
         slot.generation = paged.generation();
         slot.crc32c = paged.crc32c();
-        if (slot.touch < touch) {
-            slot.touch = touch;
-            slot.usedMs = nowMs;
-        }
+        slot.use(touch, nowMs);
         slot.stored |= stored;
         slot.dirty = true;
         if (!PlacementRows.isGoing(slot.state) || anew) {
@@ -313,9 +265,13 @@ final class PlacementWriter {
         return slot.state != PlacementState.ABSENT && slot.stored;
     }
 
-    /** The copy counts for another group from here on. */
+    /** The copy counts for another group from here on, and keeps no credit that its order does not give. */
     void regroup(Block block, String group) {
         Slot slot = open(block.key());
+        if (slot.credit > 0 && rules.order(group) == EvictionOrder.LRU) {
+            slot.credit = 0;
+            slot.dirty = true;
+        }
         if (slot.state != PlacementState.ABSENT && !slot.group.equals(group)) {
             int leaves = PlacementRows.isGoing(slot.state) ? 1 : 0;
             count(slot.group, -1, -leaves);
@@ -347,6 +303,10 @@ final class PlacementWriter {
     void touch(Block block, long touch) {
         Slot slot = open(block.key());
         if (slot.state != PlacementState.ABSENT && slot.touch < touch) {
+            slot.branch |= slot.children > 0;
+            // A block without a use is one that is only being written.
+            boolean earns = ordered && slot.touch > 0 && rules.order(slot.group) == EvictionOrder.GAPS;
+            slot.credit = earns ? UseGaps.credit(slot.touch, slot.credit, touch, slot.branch) : 0;
             slot.touch = touch;
             slot.usedMs = nowMs;
             slot.refused = false;
@@ -410,7 +370,7 @@ final class PlacementWriter {
         boolean wasChild = slot.isChild();
         boolean served = PlacementRows.isServed(slot.state);
         if (slot.state == PlacementState.ABSENT && ordered) {
-            slot.group = groupOfNew.get();
+            slot.group = rules.groupOfNew();
         }
         int more = weight(state) - weight(slot.state);
         int moreLeaving = (PlacementRows.isGoing(state) ? 1 : 0) - (PlacementRows.isGoing(slot.state) ? 1 : 0);
@@ -418,6 +378,7 @@ final class PlacementWriter {
         count(slot.group, more, moreLeaving);
         if (state == PlacementState.ABSENT) {
             slot.promotedUnder = null;
+            slot.branch = false;
         }
         slot.state = state;
         slot.dirty = true;
@@ -427,9 +388,9 @@ final class PlacementWriter {
             Slot parent = open(slot.parent);
             if (wasChild) {
                 parent.children -= slot.isChild() ? 0 : 1;
-                // What never served was never used.
-                parent.usedMs = served && slot.touch > parent.touch ? slot.usedMs : parent.usedMs;
-                parent.touch = served ? Math.max(parent.touch, slot.touch) : parent.touch;
+                if (served) { // what never served was never used
+                    inherit(parent, slot);
+                }
                 if (parent.children < 0) {
                     throw new IllegalHistory("A block lost a child that it never had: " + slot.parent);
                 }
@@ -444,6 +405,14 @@ final class PlacementWriter {
             near = slot;
             far = parent == slot ? far : parent;
         }
+    }
+
+    /** A block was used when the one that extended it was, and leaves no sooner. */
+    private static void inherit(Slot parent, Slot child) {
+        long place = Math.max(parent.touch + parent.credit, child.touch + child.credit);
+        parent.usedMs = child.touch > parent.touch ? child.usedMs : parent.usedMs;
+        parent.touch = Math.max(parent.touch, child.touch);
+        parent.credit = place - parent.touch;
     }
 
     private void count(String group, int more, int moreLeaving) {
@@ -506,8 +475,9 @@ final class PlacementWriter {
         } else {
             PlacementRow after = new PlacementRow(slot.state, incarnation, epoch, slot.page, slot.generation, slot.crc32c, slot.index,
                     slot.parent, slot.touch, slot.children, slot.holds, slot.stored, slot.refused, slot.group, slot.usedMs, slot.operation,
-                    slot.promotedUnder);
+                    slot.promotedUnder, slot.credit, slot.branch);
             tables.put(Rows.PLACEMENTS, key, after);
+            rows += before == null ? 1 : 0;
             newlyUnsaved |= isUnsaved(after) && (before == null || !isCurrent(before) || !isUnsaved(before));
             reorder(key, before, after);
             slot.before = after;
@@ -521,6 +491,7 @@ final class PlacementWriter {
 
     private void erase(RowKey.Placement key, PlacementRow row) {
         tables.delete(Rows.PLACEMENTS, key);
+        rows--;
         if (ordered && PlacementRows.isLeaf(row)) {
             takeOut(PlacementRows.orderOf(key, row), row.group());
         }

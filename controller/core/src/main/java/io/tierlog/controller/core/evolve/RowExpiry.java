@@ -3,6 +3,7 @@ package io.tierlog.controller.core.evolve;
 
 import io.tierlog.controller.core.api.IllegalHistory;
 import io.tierlog.controller.core.state.ClockRows;
+import io.tierlog.controller.core.state.ExpiryRows;
 import io.tierlog.controller.core.state.OperationRows;
 import io.tierlog.controller.core.state.RequestStates;
 import io.tierlog.controller.core.state.TimerRows;
@@ -44,7 +45,8 @@ final class RowExpiry {
             if (time == null) {
                 throw new IllegalHistory("The partition was never opened");
             }
-            long fromMs = new RowExpiry(t, time.logTimeMs()).serve(clock.aggregate(), time, queue);
+            long fromMs = new RowExpiry(t, time.logTimeMs()).serve(clock.aggregate(), time, queue,
+                    queue == RowKey.Timer.Queue.EXPIRE ? ExpiryRows.PER_TICK : PER_TICK);
             // Read again: a timer that was set again may begin its queue.
             ClockRow served = t.get(Rows.CLOCK, clock);
             t.put(Rows.CLOCK, clock, ClockRows.from(served == null ? time : served, queue, fromMs));
@@ -52,12 +54,12 @@ final class RowExpiry {
     }
 
     /** Removes what it may; returns where the queue begins then. */
-    private long serve(String clock, ClockRow time, RowKey.Timer.Queue queue) {
-        List<RowKey.Timer> due = TimerRows.due(t, clock, time, queue, PER_TICK);
+    private long serve(String clock, ClockRow time, RowKey.Timer.Queue queue, int most) {
+        List<RowKey.Timer> due = TimerRows.due(t, clock, time, queue, most);
         int work = 0;
         RowKey.@Nullable Timer first = null;
         for (RowKey.Timer timer : due) {
-            int removed = work < PER_TICK ? expire(timer) : 0;
+            int removed = work < most ? expire(timer) : 0;
             work += removed;
             if (removed == 0 && first == null) {
                 first = timer;
@@ -66,7 +68,7 @@ final class RowExpiry {
         if (first != null) {
             return first.dueMs();
         }
-        return due.size() < PER_TICK ? nowMs + 1 : due.getLast().dueMs();
+        return due.size() < most ? nowMs + 1 : due.getLast().dueMs();
     }
 
     /** Removes the timer, and what it is for where that has ended; returns how many rows that were, 0 when the timer stays. */
@@ -83,6 +85,8 @@ final class RowExpiry {
             case PROMOTION -> drop(timer) + promotion(timer);
             case MIGRATION -> drop(timer) + EvolveMigrations.forget(t, timer, nowMs);
             case GRANT -> drop(timer) + grant(timer, key);
+            // Decide lets them expire, by facts.
+            case NODE, NAMESPACE -> ExpiryRows.mayExpire(t, timer) ? 0 : drop(timer) + EvolveExpiry.needed(t, timer, nowMs);
             case NONE -> throw new IllegalHistory("A timer of no kind");
         };
     }

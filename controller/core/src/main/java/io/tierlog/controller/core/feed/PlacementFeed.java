@@ -41,8 +41,10 @@ import io.tierlog.schemas.decision.MigrationRejected;
 import io.tierlog.schemas.decision.MigrationStopping;
 import io.tierlog.schemas.decision.MigrationSubmitted;
 import io.tierlog.schemas.decision.MigrationTaken;
+import io.tierlog.schemas.decision.NamespacesExpired;
 import io.tierlog.schemas.decision.NodeDrained;
 import io.tierlog.schemas.decision.NodeEnded;
+import io.tierlog.schemas.decision.NodeExpired;
 import io.tierlog.schemas.decision.NodeSeen;
 import io.tierlog.schemas.decision.OperationEnded;
 import io.tierlog.schemas.decision.OperationIssued;
@@ -139,8 +141,9 @@ public final class PlacementFeed {
             case BlocksPlaced placed -> placed(placed);
             case BlocksRemoved removed -> removed(removed);
             case PartitionOpened _, TimeAdvanced _, InputSkipped _, InputRefused _, InputApplied _, SweepAdvanced _, AgentAccepted _,
-                    AgentRefused _, NodeEnded _, NodeSeen _, EngineJoined _, EngineLeft _, RequestAdmitted _, RequestTransitioned _,
-                    SealedNoted _, BlocksTouched _, OperationIssued _, OperationOverdue _, OperationEnded _, OrphanAdopted _,
+                    AgentRefused _, NodeEnded _, NodeExpired _, NamespacesExpired _, NodeSeen _, EngineJoined _, EngineLeft _,
+                    RequestAdmitted _, RequestTransitioned _, SealedNoted _, BlocksTouched _,
+                    OperationIssued _, OperationOverdue _, OperationEnded _, OrphanAdopted _,
                     LeaseRequested _, LeaseHeld _, LeaseEnded _, BlocksBackedUp _, BlocksUnconfirmed _, WaterLevelCrossed _, WaterLevelRelieved _,
                     PolicyVersioned _, PolicyRefused _, PolicyAdopted _, ConfigWarning _, GroupsAdvanced _, QuotaExceeded _,
                     MigrationSubmitted _, MigrationRejected _, MigrationCompleted _, MarkAdded _, MarkConsumed _, MarkExpired _,

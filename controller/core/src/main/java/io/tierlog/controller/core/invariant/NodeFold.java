@@ -39,8 +39,10 @@ import io.tierlog.schemas.decision.MigrationRejected;
 import io.tierlog.schemas.decision.MigrationStopping;
 import io.tierlog.schemas.decision.MigrationSubmitted;
 import io.tierlog.schemas.decision.MigrationTaken;
+import io.tierlog.schemas.decision.NamespacesExpired;
 import io.tierlog.schemas.decision.NodeDrained;
 import io.tierlog.schemas.decision.NodeEnded;
+import io.tierlog.schemas.decision.NodeExpired;
 import io.tierlog.schemas.decision.NodeSeen;
 import io.tierlog.schemas.decision.OperationEnded;
 import io.tierlog.schemas.decision.OperationIssued;
@@ -98,7 +100,9 @@ final class NodeFold {
      */
     record Situation(long timeMs, Policy policy) {}
 
-    NodeFold(String aggregate, Findings findings, PartitionFold.Counts counts) {
+    /** A node that begins above an incarnation: that of the nodes that have expired. */
+    NodeFold(String aggregate, Findings findings, PartitionFold.Counts counts, long above) {
+        this.incarnation = above;
         this.aggregate = aggregate;
         this.findings = findings;
         this.operations = new Operations(this, counts);
@@ -132,6 +136,7 @@ final class NodeFold {
             case AgentAccepted f -> accepted(f, cause);
             case NodeEnded f -> ended(f);
             case SweepAdvanced f -> swept(f);
+            case NodeExpired f -> expired(f);
             case EngineLeft _ -> copies.clear(Tier.DEVICE);
             case NodeSeen f -> seen(f, cause);
             case RequestAdmitted f -> requests.admitted(f, cause);
@@ -173,7 +178,8 @@ final class NodeFold {
                     EngineViewNoted _, SealedNoted _, BlocksTouched _, WaterLevelCrossed _, WaterLevelRelieved _, PolicyVersioned _, PolicyRefused _,
                     PolicyAdopted _, ConfigWarning _, GroupsAdvanced _, QuotaExceeded _, MigrationRejected _, MarkAdded _, MarkConsumed _,
                     MarkExpired _, MarkCleared _, DrainChanged _, DrainAdvanced _, NodeDrained _, MigrationOpened _, MigrationDeclined _,
-                    MigrationTaken _, MigrationNoted _, MigrationChanged _, PromotionAnswered _, PromotionsPaused _, PeerReadClosed _ -> {}
+                    MigrationTaken _, MigrationNoted _, MigrationChanged _, PromotionAnswered _, PromotionsPaused _, PeerReadClosed _,
+                    NamespacesExpired _ -> {}
         }
     }
 
@@ -220,6 +226,13 @@ final class NodeFold {
             requests.swept();
             operations.swept();
             leases.swept();
+        }
+    }
+
+    /** Only a node that nothing is left of may be forgotten: what went on would never end. */
+    private void expired(NodeExpired f) {
+        if (alive || sweeping || f.lastIncarnation() != incarnation || operations.unfinished() > 0) {
+            findings.say(Invariant.I13, "it is forgotten, and its incarnation " + incarnation + " lives, is cleaned up or has unfinished operations");
         }
     }
 

@@ -10,6 +10,7 @@ import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.InputRefused;
 import io.tierlog.schemas.decision.InputSkipped;
+import io.tierlog.schemas.decision.NodeExpired;
 import io.tierlog.schemas.decision.PartitionOpened;
 import io.tierlog.schemas.decision.PolicyAdopted;
 import io.tierlog.schemas.decision.TimeAdvanced;
@@ -39,6 +40,8 @@ final class PartitionFold {
     private long timeMs;
     private long ticks;
     private boolean opened;
+    /** Highest incarnation of the nodes that have expired: one that is not known begins above it. */
+    private long expiredIncarnation;
 
     /** Operations of all nodes of the partition. */
     static final class Counts {
@@ -179,7 +182,7 @@ final class PartitionFold {
         String aggregate = decision.envelope().aggregate();
         NodeFold node = nodes.get(aggregate);
         if (node == null && decision instanceof AgentAccepted) {
-            node = new NodeFold(aggregate, findings, counts);
+            node = new NodeFold(aggregate, findings, counts, expiredIncarnation);
             nodes.put(aggregate, node);
         }
         if (node != null) {
@@ -187,6 +190,10 @@ final class PartitionFold {
                 touched.add(node);
             }
             node.decision(decision, cause, new NodeFold.Situation(timeMs, policy));
+            if (decision instanceof NodeExpired f) {
+                expiredIncarnation = Math.max(expiredIncarnation, f.lastIncarnation());
+                nodes.remove(aggregate);
+            }
         } else if (aggregate.startsWith("node/") && !(decision instanceof AgentRefused)) {
             findings.say(Invariant.I13, "it is about " + aggregate + ", which is not registered");
         } else if (decision instanceof BlocksPlaced placed) {
@@ -216,6 +223,7 @@ final class PartitionFold {
         timeMs = io.int64(timeMs);
         ticks = io.int64(ticks);
         opened = io.bool(opened);
+        expiredIncarnation = io.int64(expiredIncarnation);
         counts.started = io.int64(counts.started);
         counts.done = io.int64(counts.done);
         counts.failed = io.int64(counts.failed);
@@ -226,7 +234,7 @@ final class PartitionFold {
 
     private NodeFold node(FoldBytes io, @Nullable NodeFold node) {
         String aggregate = io.text(node == null ? null : node.aggregate);
-        NodeFold fold = node == null ? new NodeFold(aggregate, findings, counts) : node;
+        NodeFold fold = node == null ? new NodeFold(aggregate, findings, counts, 0) : node;
         fold.state(io);
         return fold;
     }

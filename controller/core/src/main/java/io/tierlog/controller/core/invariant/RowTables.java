@@ -85,8 +85,8 @@ final class RowTables {
         if (moving != (row.operation() != null)) {
             say.that(Invariant.I12, key + " is " + row.state() + " by " + row.operation());
         }
-        if (row.children() < 0 || row.holds() < 0) {
-            say.that(Invariant.I13, key + " has fewer children or holds than none: " + row);
+        if (row.children() < 0 || row.holds() < 0 || row.credit() < 0) {
+            say.that(Invariant.I13, key + " has fewer children, holds or credit than none: " + row);
         }
         boolean copied = row.state() == PlacementState.COPYING || row.state() == PlacementState.COPYING_KEEP || row.refused();
         if (copied && !TableInvariants.isOrdered(key.tier())) {

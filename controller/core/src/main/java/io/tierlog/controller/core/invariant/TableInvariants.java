@@ -58,7 +58,14 @@ public final class TableInvariants {
         List<Violation> found = new ArrayList<>(0);
         RowTables rows = new RowTables(tables, key.aggregate(), node, say(found, partition, key.aggregate()));
         switch (key) {
-            case RowKey.Aggregate _ -> rows.node();
+            case RowKey.Aggregate _ -> {
+                rows.node();
+                boolean member = tables.get(Rows.MEMBERS, new RowKey.Text("clock/" + partition, key.aggregate())) != null;
+                if (member != (node.alive() || node.sweep() != null)) {
+                    found.add(new Violation(Invariant.I13, Violation.STATE, partition, -1, key.aggregate()
+                            + (member ? " is a member and has ended" : " is no member, and it lives or is cleaned up")));
+                }
+            }
             case RowKey.Placement copy -> visit(tables, Rows.PLACEMENTS, copy, rows::copy);
             case RowKey.Order order -> visit(tables, Rows.ORDER, order, (place, _) -> rows.order(place));
             case RowKey.Text text when table == Rows.OPERATIONS -> visit(tables, Rows.OPERATIONS, text, rows::operation);
@@ -232,7 +239,8 @@ public final class TableInvariants {
     /** The place in the eviction order: what the store has first, what the tier below refused last; then cold before hot, deep before high. */
     static RowKey.Order orderOf(RowKey.Placement key, PlacementRow row, String group) {
         int kept = row.stored() ? 0 : row.refused() ? 2 : 1;
-        return new RowKey.Order(key.aggregate(), key.tier(), row.incarnation(), group, kept, row.touch(), Integer.MAX_VALUE - row.index(),
+        long place = row.touch() + row.credit();
+        return new RowKey.Order(key.aggregate(), key.tier(), row.incarnation(), group, kept, place, Integer.MAX_VALUE - row.index(),
                 key.namespace(), key.block());
     }
 }

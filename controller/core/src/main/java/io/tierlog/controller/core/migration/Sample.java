@@ -47,7 +47,7 @@ public record Sample(List<BlockName> oldEnough, List<BlockName> tooYoung) {
             boolean more = true;
             while (more && oldEnough.size() < rule.count() && scan.next()) {
                 RowKey.Placement leaf = new RowKey.Placement(n.aggregate(), scan.key().namespace(), tier, scan.key().block());
-                // Behind a leaf that is too young all are: they are named up to the rule's count.
+                // Behind a leaf that is too young all are, but for what earned credit: they are named up to the rule's count.
                 more = climb(n, leaf, rule, childrenTaken) || tooYoung.size() < rule.count();
             }
         }

@@ -60,7 +60,7 @@ public final class ForeignNodes {
                 : Checks.foreign(n.limits(), e.namespace(), e.blocks());
         if (broken != null) {
             n.refuse(e, RefusalReason.OVER_LIMIT, broken);
-        } else {
+        } else if (!n.refusesFull(e, e.blocks().size())) {
             n.fact(new BlocksPlaced(n.envelope(), e.tier(), e.namespace(), e.blocks(), null, Tier.UNKNOWN, n.offset()));
         }
     }

@@ -24,8 +24,8 @@ public final class GroupReassignment {
     /** Runs the next step, if there is one; returns the number of rows it has read. */
     public static int decide(NodeContext n, int budget) {
         SharesRow shares = ShareRows.orNothing(n.row().shares());
-        boolean grouped = !Policies.migration(n.policy()).groups().isEmpty() || !shares.groups().isEmpty();
-        if (!n.row().alive() || budget <= 0 || !grouped || shares.groupsVersion() == n.clock().policyVersion()) {
+        boolean changes = !Policies.migration(n.policy()).groups().isEmpty() || !shares.groups().isEmpty() || Policies.takesCredit(n.policy());
+        if (!n.row().alive() || budget <= 0 || !changes || shares.groupsVersion() == n.clock().policyVersion()) {
             return 0;
         }
         // A policy that came during the reassignment of another one starts the reassignment again.

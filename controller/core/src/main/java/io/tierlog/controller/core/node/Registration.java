@@ -74,7 +74,7 @@ public final class Registration {
         if (n != null && n.row().alive() && !sameLife) {
             n.fact(new NodeEnded(n.envelope(), n.row().incarnation(), RemovalReason.NODE_LOST));
         }
-        long last = row == null ? 0 : row.incarnation();
+        long last = row == null ? d.clock().expiredIncarnation() : row.incarnation();
         long incarnation = sameLife ? last : last + 1;
         long commandSequence = n == null ? 0 : n.commandSequence();
         Envelope about = d.envelope(aggregate, incarnation);

@@ -50,7 +50,7 @@ public final class Recovery {
                 found.add(block);
             }
         }
-        if (!found.isEmpty()) {
+        if (!found.isEmpty() && !n.refusesFull(e, found.size())) {
             n.fact(new BlocksPlaced(n.envelope(), e.tier(), e.namespace(), found, null, Tier.UNKNOWN, n.offset()));
         }
     }

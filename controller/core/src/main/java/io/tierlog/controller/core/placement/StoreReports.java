@@ -42,7 +42,7 @@ public final class StoreReports {
         }
         if (fresh.isEmpty()) {
             d.refuse(about, e, RefusalReason.REPEATED, "All of these blocks were reported before");
-        } else {
+        } else if (!d.refusesFull(about, e, fresh.size())) {
             d.fact(new BlocksPlaced(about, Tier.STORE, e.namespace(), fresh, null, Tier.UNKNOWN, d.offset()));
         }
     }

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core.policy;
 
+import io.tierlog.schemas.EvictionOrder;
+import io.tierlog.schemas.ExpiryPolicy;
 import io.tierlog.schemas.FetchPolicy;
+import io.tierlog.schemas.GroupPolicy;
+import io.tierlog.schemas.GroupTier;
 import io.tierlog.schemas.MarkClearing;
 import io.tierlog.schemas.MigrationPolicy;
 import io.tierlog.schemas.PeerPolicy;
@@ -25,6 +29,12 @@ public final class Policies {
     private static final FetchPolicy FETCH = new FetchPolicy(new PromotionPolicy(true, 4, 32, 1_024, 30_000, 5_000),
             new PeerPolicy(true, 4, 1_024, 10_000, 200, 600, 1_000, 5_000));
 
+    /** The eviction order where the policy says none. Part of the core's version. */
+    private static final EvictionOrder ORDER = EvictionOrder.LRU;
+
+    /** The expiry defaults of a policy without them: a day and an hour. Part of the core's version. */
+    private static final ExpiryPolicy EXPIRY = new ExpiryPolicy(86_400_000, 3_600_000);
+
     /** Marks are counted in millionths of the capacity. */
     private static final long MILLION = 1_000_000;
 
@@ -42,15 +52,44 @@ public final class Policies {
         return fetch == null ? FETCH : fetch;
     }
 
+    /** When rows of nodes and namespaces expire, with the defaults for missing values. */
+    public static ExpiryPolicy expiry(Policy policy) {
+        ExpiryPolicy expiry = policy.expiry();
+        return expiry == null ? EXPIRY : expiry;
+    }
+
     /** Bytes that a tier of each node may hold at most, by policy; null for what the node has. */
     public static @Nullable Long bound(Policy policy, Tier tier) {
         List<TierBound> tiers = policy.tiers();
         for (TierBound bound : tiers == null ? List.<TierBound>of() : tiers) {
-            if (bound.tier() == tier) {
+            if (bound.tier() == tier && bound.capacityBytes() != 0) {
                 return bound.capacityBytes();
             }
         }
         return null;
+    }
+
+    /** The eviction order of a group's blocks on a tier, empty text for no group: that of the group there, else that of the tier. */
+    public static EvictionOrder order(Policy policy, Tier tier, String group) {
+        GroupPolicy known = group.isEmpty() ? null : Groups.policy(policy, group);
+        GroupTier own = known == null ? null : Groups.tier(known, tier);
+        if (own != null && own.order() != null) {
+            return own.order();
+        }
+        List<TierBound> tiers = policy.tiers();
+        for (TierBound bound : tiers == null ? List.<TierBound>of() : tiers) {
+            if (bound.tier() == tier && bound.order() != null) {
+                return bound.order();
+            }
+        }
+        return ORDER;
+    }
+
+    /** Whether blocks may have to lose what they earned under another order: some order is set, and it is {@link EvictionOrder#LRU}. */
+    public static boolean takesCredit(Policy policy) {
+        List<TierBound> tiers = policy.tiers();
+        return (tiers != null && tiers.stream().anyMatch(bound -> bound.order() == EvictionOrder.LRU))
+                || migration(policy).groups().stream().flatMap(group -> group.tiers().stream()).anyMatch(tier -> tier.order() == EvictionOrder.LRU);
     }
 
     /** Whether {@code blocks} have reached {@code mark} of {@code capacity}; in whole numbers, so that 7 of 100 do reach 0.07. */

@@ -10,7 +10,7 @@ package io.tierlog.controller.core.policy;
  * @param routesPerGroup most routes of a group
  * @param nameLength longest name of a group, in characters
  * @param longestMs longest time except that of marks, in milliseconds
- * @param longestMarkMs longest lifetime of a mark, in milliseconds
+ * @param longestMarkMs longest lifetime of a mark and longest time until rows expire, in milliseconds
  * @param mostBytes largest quota or throttle, in bytes
  * @param promotions most promotions at once on a node
  * @param queuedBlocks most blocks that wait for a promotion on a node

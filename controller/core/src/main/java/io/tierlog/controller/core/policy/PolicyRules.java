@@ -2,6 +2,7 @@
 package io.tierlog.controller.core.policy;
 
 import io.tierlog.controller.core.api.Limits;
+import io.tierlog.schemas.EvictionOrder;
 import io.tierlog.schemas.FetchPolicy;
 import io.tierlog.schemas.GroupPolicy;
 import io.tierlog.schemas.GroupTier;
@@ -23,6 +24,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The rules of a valid policy. It checks the whole policy and reports every finding; of a list that is too long, it checks only as many elements as
@@ -56,6 +58,10 @@ public final class PolicyRules {
         if (policy.tiers() != null) {
             rules.bounds(policy.tiers());
         }
+        if (policy.expiry() != null) {
+            rules.within(rules.limits.longestMarkMs(), policy.expiry().nodesMs(), "expiry.nodes");
+            rules.within(rules.limits.longestMarkMs(), policy.expiry().namespacesMs(), "expiry.namespaces");
+        }
         return List.copyOf(rules.findings);
     }
 
@@ -64,9 +70,12 @@ public final class PolicyRules {
         Set<Tier> seen = EnumSet.noneOf(Tier.class);
         for (TierBound bound : tiers.subList(0, Math.min(tiers.size(), limits.tiersPerGroup()))) {
             String one = "tiers." + name(bound.tier());
-            check(SOURCES.contains(bound.tier()), one, "has no capacity here: only host and disk have");
+            check(SOURCES.contains(bound.tier()), one, "has neither capacity nor order here: only host and disk have");
             check(seen.add(bound.tier()), one, "must appear once");
-            within(limits.mostBytes(), bound.capacityBytes(), one + ".capacity");
+            if (bound.order() == null || bound.capacityBytes() != 0) {
+                within(limits.mostBytes(), bound.capacityBytes(), one + ".capacity");
+            }
+            order(bound.order(), one);
         }
     }
 
@@ -141,12 +150,17 @@ public final class PolicyRules {
         Set<Tier> seen = EnumSet.noneOf(Tier.class);
         for (GroupTier tier : tiers.subList(0, Math.min(tiers.size(), limits.tiersPerGroup()))) {
             String one = path + "." + name(tier.tier());
-            check(SOURCES.contains(tier.tier()), one, "has neither quota nor marks: only host and disk have");
+            check(SOURCES.contains(tier.tier()), one, "has neither quota, marks nor order: only host and disk have");
             check(seen.add(tier.tier()), one, "must appear once");
             Long quota = tier.quotaBytes();
             check(quota == null || isQuota(quota), one + ".quota", "must be from 0 to " + limits.mostBytes() + " bytes");
             marks(one, tier.highMark(), tier.lowMark());
+            order(tier.order(), one);
         }
+    }
+
+    private void order(@Nullable EvictionOrder order, String path) {
+        check(order != EvictionOrder.UNKNOWN, path + ".order", "must be one that this version knows");
     }
 
     private void routes(String path, List<MigrationRoute> routes) {

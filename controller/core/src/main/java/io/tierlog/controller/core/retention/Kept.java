@@ -19,6 +19,9 @@ public final class Kept {
     /** Its place among the leaves of its queue: the lowest leaves first. Changed only while it is in no {@link Leaves}. */
     long place;
 
+    /** When it was last used, for {@link Gaps}. */
+    long lastUse;
+
     /** What {@link Turns} remembers of it. */
     @Nullable TurnMemory memory;
 

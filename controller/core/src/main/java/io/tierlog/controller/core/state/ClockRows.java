@@ -14,19 +14,21 @@ public final class ClockRows {
 
     /** The clock of a partition that has just been opened. */
     public static ClockRow opened(int coreVersion) {
-        return new ClockRow(0, 0, coreVersion, 0, Policies.INITIAL, 0, 0, 0);
+        return new ClockRow(0, 0, coreVersion, 0, Policies.INITIAL, 0, 0, 0, 0, 0, 0);
     }
 
     /** The same clock at another time. */
     public static ClockRow at(ClockRow row, long logTimeMs, long ticks, @Nullable TickCounter counter) {
         return new ClockRow(logTimeMs, ticks, row.coreVersion(), row.policyVersion(), row.policy(), row.actFromMs(), row.markFromMs(),
-                row.forgetFromMs(), counter);
+                row.forgetFromMs(), row.expireFromMs(), row.expiredIncarnation(), row.placements(),
+                counter);
     }
 
     /** The same clock with another policy. */
     public static ClockRow with(ClockRow row, long version, Policy policy) {
         return new ClockRow(row.logTimeMs(), row.ticks(), row.coreVersion(), version, policy, row.actFromMs(), row.markFromMs(),
-                row.forgetFromMs(), row.counter());
+                row.forgetFromMs(), row.expireFromMs(), row.expiredIncarnation(), row.placements(),
+                row.counter());
     }
 
     /** The node session in milliseconds: the ticks without an event after which a node counts as lost; null when that time is not known. */
@@ -42,6 +44,7 @@ public final class ClockRows {
             case ACT -> row.actFromMs();
             case MARK -> row.markFromMs();
             case FORGET -> row.forgetFromMs();
+            case EXPIRE -> row.expireFromMs();
         };
     }
 
@@ -50,6 +53,20 @@ public final class ClockRows {
         return new ClockRow(row.logTimeMs(), row.ticks(), row.coreVersion(), row.policyVersion(), row.policy(),
                 queue == RowKey.Timer.Queue.ACT ? fromMs : row.actFromMs(),
                 queue == RowKey.Timer.Queue.MARK ? fromMs : row.markFromMs(),
-                queue == RowKey.Timer.Queue.FORGET ? fromMs : row.forgetFromMs(), row.counter());
+                queue == RowKey.Timer.Queue.FORGET ? fromMs : row.forgetFromMs(),
+                queue == RowKey.Timer.Queue.EXPIRE ? fromMs : row.expireFromMs(), row.expiredIncarnation(), row.placements(),
+                row.counter());
+    }
+
+    /** The same clock after a node has expired whose last incarnation was {@code incarnation}. */
+    public static ClockRow expired(ClockRow row, long incarnation) {
+        return new ClockRow(row.logTimeMs(), row.ticks(), row.coreVersion(), row.policyVersion(), row.policy(), row.actFromMs(), row.markFromMs(),
+                row.forgetFromMs(), row.expireFromMs(), Math.max(row.expiredIncarnation(), incarnation), row.placements(), row.counter());
+    }
+
+    /** The same clock with so many more rows of placements in its partition. */
+    public static ClockRow placed(ClockRow row, long more) {
+        return new ClockRow(row.logTimeMs(), row.ticks(), row.coreVersion(), row.policyVersion(), row.policy(), row.actFromMs(), row.markFromMs(),
+                row.forgetFromMs(), row.expireFromMs(), row.expiredIncarnation(), row.placements() + more, row.counter());
     }
 }

@@ -38,14 +38,19 @@ public final class PlacementRows {
 
     /** The place of a copy in the eviction order of its tier; its group's order has it too. */
     public static RowKey.Order orderOf(RowKey.Placement key, PlacementRow row) {
-        return orderOf(key, row, row.touch());
+        return orderOf(key, row, place(row));
     }
 
-    /** The place that a copy has in the eviction order, were it last used at {@code touch}. */
-    public static RowKey.Order orderOf(RowKey.Placement key, PlacementRow row, long touch) {
+    /** What a row is ordered by: its last use, and what its uses earned. */
+    public static long place(PlacementRow row) {
+        return row.touch() + row.credit();
+    }
+
+    /** The place that a copy has in the eviction order, were it ordered by {@code place}. */
+    public static RowKey.Order orderOf(RowKey.Placement key, PlacementRow row, long place) {
         int kept = row.stored() ? RowKey.Order.STORED : row.refused() ? RowKey.Order.REJECTED : RowKey.Order.LAST;
         int shallowness = Integer.MAX_VALUE - row.index();
-        return new RowKey.Order(key.aggregate(), key.tier(), row.incarnation(), "", kept, touch, shallowness, key.namespace(), key.block());
+        return new RowKey.Order(key.aggregate(), key.tier(), row.incarnation(), "", kept, place, shallowness, key.namespace(), key.block());
     }
 
     /** The placement at which a walk over all placements of the aggregate continues; the first one when the cursor is empty. */

@@ -76,7 +76,7 @@ public sealed interface RowKey<K> {
     /** Key of sealed blocks: the n-th report of an attempt. */
     record Sealed(String aggregate, String request, int attempt, int ordinal) implements RowKey<Sealed> {
         /** Before all others of an aggregate. */
-        static Sealed first(String aggregate) {
+        public static Sealed first(String aggregate) {
             return new Sealed(aggregate, "", Integer.MIN_VALUE, Integer.MIN_VALUE);
         }
 
@@ -122,7 +122,9 @@ public sealed interface RowKey<K> {
             /** A mark ends. */
             MARK(1),
             /** Rows of what has ended are removed. */
-            FORGET(2);
+            FORGET(2),
+            /** Rows of nodes and namespaces that nothing needs any more expire. */
+            EXPIRE(3);
 
             private static final List<Queue> BY_CODE = List.of(values());
 
@@ -152,7 +154,11 @@ public sealed interface RowKey<K> {
             /** A peer read lease. */
             GRANT(8, Queue.FORGET),
             /** An operation that has ended. */
-            ENDED(9, Queue.FORGET);
+            ENDED(9, Queue.FORGET),
+            /** A node whose last incarnation has ended. */
+            NODE(10, Queue.EXPIRE),
+            /** A namespace without blocks, by its digest. */
+            NAMESPACE(11, Queue.EXPIRE);
 
             private static final List<Kind> BY_CODE = List.of(values());
 
@@ -285,12 +291,12 @@ public sealed interface RowKey<K> {
      * @param incarnation incarnation of the node that the placement belongs to
      * @param group group whose order it is; empty text for the order of all placements of the tier
      * @param kept one of the constants below: whether the block is recorded elsewhere too; blocks that are not go last
-     * @param touch last use; coldest first
+     * @param place last use, and what its uses earned: lowest first
      * @param shallowness the higher, the nearer to the start of the prompt; among equals the deeper one goes first
      * @param namespace digest of the namespace
      * @param block the block
      */
-    record Order(String aggregate, Tier tier, long incarnation, String group, int kept, long touch, int shallowness, Bytes namespace,
+    record Order(String aggregate, Tier tier, long incarnation, String group, int kept, long place, int shallowness, Bytes namespace,
             Bytes block) implements RowKey<Order> {
         /** The store holds the block too. */
         public static final int STORED = 0;
@@ -316,7 +322,7 @@ public sealed interface RowKey<K> {
 
         /** The same place in the order of a group. */
     public     Order of(String itsGroup) {
-            return new Order(aggregate, tier, incarnation, itsGroup, kept, touch, shallowness, namespace, block);
+            return new Order(aggregate, tier, incarnation, itsGroup, kept, place, shallowness, namespace, block);
         }
 
         @Override
@@ -325,7 +331,7 @@ public sealed interface RowKey<K> {
             out.int64(incarnation);
             out.text(group);
             out.int32(kept);
-            out.int64(touch);
+            out.int64(place);
             out.int32(shallowness);
             out.bytes(namespace);
             out.bytes(block);
@@ -347,7 +353,7 @@ public sealed interface RowKey<K> {
                 c = Integer.compare(kept, that.kept);
             }
             if (c == 0) {
-                c = Long.compare(touch, that.touch);
+                c = Long.compare(place, that.place);
             }
             if (c == 0) {
                 c = Integer.compare(shallowness, that.shallowness);

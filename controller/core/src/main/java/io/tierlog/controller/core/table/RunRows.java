@@ -55,6 +55,8 @@ final class RunRows {
     private static final int GROUP = 1 << 14;
     private static final int OPERATION = 1 << 15;
     private static final int PROMOTED = 1 << 16;
+    private static final int CREDIT = 1 << 17;
+    private static final int BRANCH = 1 << 18;
 
     // Codes of a parent that is not the block before: a number from 0 is the place of its key in the run.
     private static final int NO_PARENT = -1;
@@ -124,6 +126,7 @@ final class RunRows {
         }
         text(bits & OPERATION, row.operation());
         text(bits & PROMOTED, row.promotedUnder());
+        number(bits & CREDIT, row.credit(), expected.credit);
     }
 
     /** Number of a state in runs; never changes. */
@@ -244,6 +247,8 @@ final class RunRows {
             fields.group = (bits & GROUP) != 0 ? in.readString() : fields.group;
             fields.operation = (bits & OPERATION) != 0 ? text(in) : fields.operation;
             fields.promotedUnder = (bits & PROMOTED) != 0 ? text(in) : fields.promotedUnder;
+            fields.credit += (bits & CREDIT) != 0 ? in.readLong() : 0;
+            fields.branch ^= (bits & BRANCH) != 0;
         } catch (IOException e) {
             throw new IllegalStateException("A run of " + count(run) + " placements ends early, at " + place, e);
         }
@@ -279,6 +284,8 @@ final class RunRows {
         private long usedMs;
         private @Nullable String operation;
         private @Nullable String promotedUnder;
+        private long credit;
+        private boolean branch;
 
         /** What is expected of the next one, its parent apart. */
         void step() {
@@ -303,7 +310,9 @@ final class RunRows {
                     | bit(EPOCH, row.epoch() != epoch)
                     | bit(GROUP, !row.group().equals(group))
                     | bit(OPERATION, !Objects.equals(row.operation(), operation))
-                    | bit(PROMOTED, !Objects.equals(row.promotedUnder(), promotedUnder));
+                    | bit(PROMOTED, !Objects.equals(row.promotedUnder(), promotedUnder))
+                    | bit(CREDIT, row.credit() != credit)
+                    | bit(BRANCH, row.branch() != branch);
         }
 
         private static int bit(int bit, boolean set) {
@@ -327,13 +336,15 @@ final class RunRows {
             usedMs = row.usedMs();
             operation = row.operation();
             promotedUnder = row.promotedUnder();
+            credit = row.credit();
+            branch = row.branch();
         }
 
         /** The placement; the bytes of its parent's key are cut out only here, for a row that is wanted. */
         PlacementRow row(byte[] run) {
             Bytes its = parentPlace < 0 ? parent : key(run, parentPlace);
             return new PlacementRow(state, incarnation, epoch, page, generation, crc32c, index, its, touch, children, holds, stored, refused, group,
-                    usedMs, operation, promotedUnder);
+                    usedMs, operation, promotedUnder, credit, branch);
         }
     }
 }

@@ -9,6 +9,7 @@ import io.tierlog.controller.core.migration.Drains;
 import io.tierlog.controller.core.migration.Marks;
 import io.tierlog.controller.core.migration.MigrationRequests;
 import io.tierlog.controller.core.migration.Routes;
+import io.tierlog.controller.core.node.Expiry;
 import io.tierlog.controller.core.node.FencedRowCleanup;
 import io.tierlog.controller.core.node.GroupReassignment;
 import io.tierlog.controller.core.peer.PeerReads;
@@ -67,6 +68,12 @@ public final class Ticks {
         }
     }
 
+    /** Log time of a partition, milliseconds since 1970; 0 before the first tick. */
+    public static long logTimeMs(Tables tables, int partition) {
+        ClockRow row = tables.get(Rows.CLOCK, new RowKey.Aggregate(Aggregates.clock(partition)));
+        return row == null ? 0 : row.logTimeMs();
+    }
+
     /**
      * Whether a tick at that time would do nothing but move log time on: the partition has no node that lives or is cleaned up, and no timer is due.
      * A clock may leave such ticks out. Where a node lives, each tick counts.
@@ -115,6 +122,7 @@ public final class Ticks {
             budget -= Drains.decide(n, budget);
             Promotions.goOn(n);
         }
+        Expiry.decide(d);
     }
 
     /** What must happen at its time, within a bound; rows that are only forgotten went when the time entered the tables. */
@@ -126,13 +134,13 @@ public final class Ticks {
             }
             NodeContext n = d.node(timer.owner());
             if (n == null) {
-                throw new IllegalHistory("A timer is set for " + timer.owner() + ", which is not known");
+                continue; // it has expired: its timers go when time moves on
             }
             switch (timer.kind()) {
                 case OPERATION -> overdue(n, timer.id());
                 case LEASE -> expired(n, timer.id());
                 case MARK -> Marks.expired(n, timer.id());
-                case NONE, REQUEST, PROMOTION, MIGRATION, ANSWER, GRANT, ENDED ->
+                case NONE, REQUEST, PROMOTION, MIGRATION, ANSWER, GRANT, ENDED, NODE, NAMESPACE ->
                         throw new IllegalHistory("A timer for " + timer.kind() + " is in queue " + queue);
             }
         }

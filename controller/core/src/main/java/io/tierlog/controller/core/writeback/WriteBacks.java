@@ -39,7 +39,7 @@ public final class WriteBacks {
             n.refuse(e, RefusalReason.OVER_LIMIT, broken);
             return;
         }
-        if (e.blocks().isEmpty()) {
+        if (e.blocks().isEmpty() || n.refusesFull(e, e.blocks().size())) {
             return;
         }
         Bytes namespace = Namespaces.digest(e.namespace());

@@ -29,7 +29,7 @@ class PackagesTest {
             retention:
             policy: api
             state: api policy table
-            evolve: api policy state table
+            evolve: api policy retention state table
             feed: table
             invariant: policy table
             decide: api policy state table

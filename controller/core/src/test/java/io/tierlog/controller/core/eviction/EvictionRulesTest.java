@@ -132,7 +132,7 @@ class EvictionRulesTest {
     }
 
     private static PlacementRow row(PlacementState state, boolean refused, boolean stored) {
-        return new PlacementRow(state, 1, 0, 3, 1, 0, 0, Bytes.EMPTY, 1, 0, 0, stored, refused, "", 0, null, null);
+        return new PlacementRow(state, 1, 0, 3, 1, 0, 0, Bytes.EMPTY, 1, 0, 0, stored, refused, "", 0, null, null, 0, false);
     }
 
     /** Node a with a disk of 10 blocks that has that much space. */
@@ -140,7 +140,7 @@ class EvictionRulesTest {
         HeapTables tables = new HeapTables();
         List<TierRow> tiers = List.of(new TierRow(Tier.HOST, 10, 1, 9, 0, false, 0, 0), new TierRow(Tier.DISK, 10, 1, 10 - room, 0, false, 0, 0));
         tables.put(Rows.NODES, new RowKey.Aggregate("node/a"), new NodeRow("p", 1, true, 0, 0, 0, Bytes.EMPTY, 0, List.of(), tiers, null, null,
-                null, 0, false, 0));
+                null, 0, false, 0, 0));
         if (onDisk != PlacementState.ABSENT) {
             tables.put(Rows.PLACEMENTS, new RowKey.Placement("node/a", NAMESPACE, Tier.DISK, KEY), row(onDisk, false, false));
         }

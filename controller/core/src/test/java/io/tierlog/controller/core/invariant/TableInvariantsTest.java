@@ -191,7 +191,7 @@ class TableInvariantsTest {
         PlacementRow r = t.get(Rows.PLACEMENTS, key(name));
         if (r != null) {
             t.put(Rows.PLACEMENTS, key(name), new PlacementRow(state, r.incarnation(), r.epoch(), r.page(), r.generation(), r.crc32c(), r.index(),
-                    r.parent(), r.touch(), children, holds, r.stored(), r.refused(), "", 0, operation, null));
+                    r.parent(), r.touch(), children, holds, r.stored(), r.refused(), "", 0, operation, null, 0, false));
         }
     }
 
@@ -202,7 +202,7 @@ class TableInvariantsTest {
             tiers.replaceAll(r -> r.tier() == Tier.HOST ? spoiled.apply(r) : r);
             t.put(Rows.NODES, NODE, new NodeRow(node.processId(), node.incarnation(), node.alive(), node.lastHeartbeatTick(), node.lastSequence(),
                     node.commandSequence(), node.layoutDigest(), node.engineEpoch(), node.engines(), tiers, node.sweep(), null, null, 0, false,
-                    node.sessionTicks()));
+                    node.sessionTicks(), 0));
         }
     }
 }

@@ -10,6 +10,7 @@ import io.tierlog.controller.core.api.Limits;
 import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.schemas.ConfigWarningKind;
 import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.EvictionOrder;
 import io.tierlog.schemas.GroupPolicy;
 import io.tierlog.schemas.GroupTier;
 import io.tierlog.schemas.MarkClearing;
@@ -50,8 +51,9 @@ class PolicyRulesTest {
     @Test
     void boundsOfTiersAreLookedAt() {
         Policy policy = new Policy(2, WritePolicy.WRITE_BACK, 0, 0, 0, 0, true, 10, 1_000, 1_000, 0, true, null, null,
-                List.of(new TierBound(Tier.HOST, 0), new TierBound(Tier.HOST, 1), new TierBound(Tier.STORE, 1)));
-        assertEquals(List.of("tiers.host.capacity", "tiers.host", "tiers.store"),
+                List.of(new TierBound(Tier.HOST, 0), new TierBound(Tier.HOST, 1), new TierBound(Tier.STORE, 1),
+                        new TierBound(Tier.DISK, 0, EvictionOrder.UNKNOWN)));
+        assertEquals(List.of("tiers.host.capacity", "tiers.host", "tiers.store", "tiers.disk.order"),
                 PolicyRules.findings(policy, Limits.DEFAULTS).stream().map(PolicyFinding::path).toList());
     }
 
@@ -92,7 +94,7 @@ class PolicyRulesTest {
                 "groups[1].name: must be 1 to 64 letters, digits, '-', '_' or '.'",
                 "groups[1].namespaces: must have at least one pattern",
                 "groups[1].quota: must be from 0 to 9007199254740992 bytes",
-                "groups[1].tiers.store: has neither quota nor marks: only host and disk have",
+                "groups[1].tiers.store: has neither quota, marks nor order: only host and disk have",
                 "groups[1].tiers.store.quota: must be from 0 to 9007199254740992 bytes",
                 "groups[1].tiers.store.low: must be from 1.0E-6 to the high mark, which is 0.5, not 0.6",
                 "groups[1].routes[0].source: must be host or disk, not unknown",

@@ -43,7 +43,7 @@ class PlacementRunsTest {
     /** The block {@code index} of a chain that begins at key {@code first}. */
     private static PlacementRow row(long first, int index) {
         return new PlacementRow(PlacementState.SERVING, 3, 0, index, 7, 0x1234_5678 * (index + 1), index,
-                index == 0 ? Bytes.EMPTY : block(first + index - 1), 1_000, index == 9 ? 0 : 1, 0, true, false, "g", 50_000, null, null);
+                index == 0 ? Bytes.EMPTY : block(first + index - 1), 1_000, index == 9 ? 0 : 1, 0, true, false, "g", 50_000, null, null, 0, false);
     }
 
     private static void chain(PlacementRuns runs, long first, int from, int to) {
@@ -59,7 +59,7 @@ class PlacementRunsTest {
         PlacementRuns runs = new PlacementRuns(store);
         chain(runs, 0, 0, 3);
         runs.put(key(1), new PlacementRow(PlacementState.COPYING, 4, 2, -1, 5, 0, 8, Bytes.ofHex("0102030405060708"), 999, 2, 1, false, true, "",
-                1, "op", ""));
+                1, "op", "", 0, false));
         runs.writeChanged();
         assertEquals(1, store.entries.size());
         assertEquals("6e6f64652f61000b8000000000000001", HexFormat.of().formatHex(store.entries.firstKey().unshared()));
@@ -254,7 +254,8 @@ class PlacementRunsTest {
         return new PlacementRow(states[random.nextInt(states.length)], number(random), number(random), (int) number(random), number(random),
                 (int) number(random), (int) number(random), parent, number(random), (int) number(random), (int) number(random), random.nextBoolean(),
                 random.nextBoolean(), random.nextBoolean() ? "" : "group" + random.nextInt(3), number(random),
-                random.nextInt(3) == 0 ? "node/a@" + random.nextInt(9) : null, random.nextInt(5) == 0 ? "" : null);
+                random.nextInt(3) == 0 ? "node/a@" + random.nextInt(9) : null, random.nextInt(5) == 0 ? "" : null,
+                random.nextInt(3) == 0 ? number(random) : 0, random.nextBoolean());
     }
 
     /** Mostly small, sometimes at an end of the range. */

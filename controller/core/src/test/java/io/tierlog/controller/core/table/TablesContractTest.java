@@ -209,9 +209,9 @@ class TablesContractTest {
     void namesOfNamespacesAreKept(Supplier<Tables> make) {
         Tables t = make.get();
         RowKey.Namespace key = new RowKey.Namespace("node/a", Namespaces.digest("n"));
-        t.put(Rows.NAMESPACES, key, new NamespaceRow("n", 0, List.of()));
+        t.put(Rows.NAMESPACES, key, new NamespaceRow("n", 0, List.of(), 0));
         t.inputDone();
-        assertEquals(new NamespaceRow("n", 0, List.of()), t.get(Rows.NAMESPACES, key));
+        assertEquals(new NamespaceRow("n", 0, List.of(), 0), t.get(Rows.NAMESPACES, key));
     }
 
     /** Keys of every kind, drawn at random: order on the heap equals order of bytes, and bytes give back the key. */

@@ -3,7 +3,7 @@ package io.tierlog.controller.directory.api;
 
 import io.tierlog.controller.directory.index.PlacementIndex.Found;
 import io.tierlog.controller.directory.index.Presence;
-import io.tierlog.controller.directory.streams.Freshness;
+import io.tierlog.controller.directory.query.Freshness;
 import java.util.List;
 import java.util.function.IntFunction;
 

@@ -10,7 +10,7 @@ import io.tierlog.controller.directory.index.BlockPlacement;
 import io.tierlog.controller.directory.index.KeyWords;
 import io.tierlog.controller.directory.index.PlacementIndex.Found;
 import io.tierlog.controller.directory.index.Presence;
-import io.tierlog.controller.directory.streams.Freshness;
+import io.tierlog.controller.directory.query.Freshness;
 import io.tierlog.controller.http.HttpRequest;
 import io.tierlog.controller.http.HttpResponse;
 import io.tierlog.controller.http.JsonBody;
@@ -30,12 +30,14 @@ public final class DirectoryRoutes {
 
     private final LookupQueries questions;
     private final QueryRoutes query;
+    private final ScoreRoutes scores;
     private final ObjectNode openApi = openApi();
 
-    /** Routes to the queries, with the models and namespaces of the indexer interface. */
-    public DirectoryRoutes(LookupQueries questions, TokenHashers hashers, QueryNamespaces namespaces) {
+    /** Routes to the queries, those of the indexer interface among them. */
+    public DirectoryRoutes(LookupQueries questions, Indexer indexer) {
         this.questions = questions;
-        query = new QueryRoutes(questions, hashers, namespaces);
+        query = new QueryRoutes(questions, indexer.models(), indexer.namespaces());
+        scores = new ScoreRoutes(questions, indexer.scores(questions));
     }
 
     /** All routes. */
@@ -47,6 +49,7 @@ public final class DirectoryRoutes {
                 Route.ask("/v1/lookup", this::lookup),
                 Route.ask("/v1/where", this::where)));
         all.addAll(query.all());
+        all.addAll(scores.all());
         return List.copyOf(all);
     }
 
@@ -154,7 +157,7 @@ public final class DirectoryRoutes {
         return namespace.flatMap(text -> keys.map(each -> new BlockChain(text, each, index)));
     }
 
-    private static ObjectNode with(ObjectNode json, Freshness freshness) {
+    static ObjectNode with(ObjectNode json, Freshness freshness) {
         return json.put("stale", freshness.stale()).put("behind_records", freshness.behindRecords()).put("as_of_ms", freshness.asOfMs());
     }
 }

@@ -3,6 +3,7 @@ package io.tierlog.controller.directory.api;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.UnsafeByteOperations;
+import io.grpc.BindableService;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
@@ -56,6 +57,11 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
         this.tokens = tokens;
         this.questions = questions;
         room = new AdmissionLimiter(most, registry);
+    }
+
+    /** Scores as llm-d's indexer has them, with the same tokens and the same limit. */
+    public BindableService indexer(Indexer indexer) {
+        return new IndexerService(tokens, indexer.scores(questions), room);
     }
 
     @Override

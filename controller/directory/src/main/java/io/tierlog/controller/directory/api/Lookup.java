@@ -5,8 +5,8 @@ import io.tierlog.controller.directory.index.BlockPlacement;
 import io.tierlog.controller.directory.index.Location;
 import io.tierlog.controller.directory.index.PlacementIndex.Found;
 import io.tierlog.controller.directory.index.Presence;
+import io.tierlog.controller.directory.query.Freshness;
 import io.tierlog.controller.directory.streams.Costs;
-import io.tierlog.controller.directory.streams.Freshness;
 import io.tierlog.schemas.Tier;
 import java.util.List;
 import java.util.Map;
@@ -71,7 +71,7 @@ public record Lookup(int blocks, int unknownFrom, List<NodePrefix> nodes, int st
         for (int number = 0; more && number < places.count(); number++) {
             Found found = places.found().apply(number);
             int index = places.chain().firstIndex() + number;
-            List<BlockPlacement> serving = found.placements().stream().filter(placed -> placed.index() == index || placed.index() < 0).toList();
+            List<BlockPlacement> serving = serving(found.placements(), index);
             more = !serving.isEmpty();
             if (more) {
                 prefixes.take(serving);
@@ -82,6 +82,16 @@ public record Lookup(int blocks, int unknownFrom, List<NodePrefix> nodes, int st
         List<NodePrefix> nodes = prefixes.nodes(NODES);
         Plan best = prefixes.plan(wanted.orElseGet(() -> best(nodes, prefixes.elsewhere())));
         return new Lookup(prefixes.blocks(), unknownFrom, nodes, prefixes.storeBlocks(), best, places.freshness());
+    }
+
+    /** Those at that index of a prompt, or at an unknown one. */
+    private static List<BlockPlacement> serving(List<BlockPlacement> all, int index) {
+        for (BlockPlacement one : all) {
+            if (one.index() != index && one.index() >= 0) {
+                return all.stream().filter(placed -> placed.index() == index || placed.index() < 0).toList();
+            }
+        }
+        return all;
     }
 
     /** Most blocks, then the lowest cost, then the node that has most itself; no name for any that has nothing. */

@@ -5,10 +5,10 @@ import io.tierlog.controller.core.table.Namespaces;
 import io.tierlog.controller.directory.index.KeyWords;
 import io.tierlog.controller.directory.index.Presence;
 import io.tierlog.controller.directory.probe.ProbeSink;
+import io.tierlog.controller.directory.query.Freshness;
+import io.tierlog.controller.directory.query.KeyAnswers;
+import io.tierlog.controller.directory.query.KeyQuery;
 import io.tierlog.controller.directory.streams.Costs;
-import io.tierlog.controller.directory.streams.Freshness;
-import io.tierlog.controller.directory.streams.KeyAnswers;
-import io.tierlog.controller.directory.streams.KeyQuery;
 import io.tierlog.controller.directory.streams.ShardFanout;
 import io.tierlog.controller.http.Caller;
 import io.tierlog.controller.http.PackedKeys;
@@ -75,6 +75,11 @@ public final class LookupQueries {
         } catch (NotAtOnce e) {
             return Optional.empty();
         }
+    }
+
+    /** What a block costs, by place. */
+    Costs costs() {
+        return costs;
     }
 
     /** Most keys of one call. */

@@ -40,7 +40,8 @@ final class Prefixes {
     /** What all offers before a block cost together. */
     private final long[] sums;
     /** Blocks without an offer. */
-    private final List<Integer> gaps = new ArrayList<>();
+    private int[] gaps = new int[4];
+    private int gapCount;
     private int store;
 
     /** The cheapest source of a block for nodes that do not have it. */
@@ -134,6 +135,8 @@ final class Prefixes {
     void take(List<BlockPlacement> serving) {
         int number = offers.size();
         Offer offer = NOWHERE;
+        // Blocks one after the other are mostly in one place.
+        Offer last = number == 0 ? NOWHERE : offers.getLast();
         for (BlockPlacement placed : serving) {
             Location location = placed.location();
             Tier tier = location.tier();
@@ -148,13 +151,14 @@ final class Prefixes {
             store = shared && store == number ? number + 1 : store;
             long costUs = costs.elsewhere(tier);
             if (offered && offer.isAbove(costUs, tier)) {
-                offer = new Offer(location, costUs);
+                offer = last.costUs == costUs && last.from.equals(location) ? last : new Offer(location, costUs);
             }
         }
         offers.add(offer);
         boolean gap = offer.costUs() == Costs.NEVER;
         if (gap) {
-            gaps.add(number);
+            gaps = gapCount == gaps.length ? Arrays.copyOf(gaps, gapCount * 2) : gaps;
+            gaps[gapCount++] = number;
         }
         sums[number + 1] = sums[number] + (gap ? 0 : offer.costUs());
     }
@@ -209,7 +213,8 @@ final class Prefixes {
     /** The first block that the node does not have and that has no offer. */
     private int reach(Holder holder) {
         int copy = 0;
-        for (int gap : gaps) {
+        for (int i = 0; i < gapCount; i++) {
+            int gap = gaps[i];
             while (copy < holder.count && holder.number(copy) < gap) {
                 copy++;
             }
@@ -225,26 +230,25 @@ final class Prefixes {
         @Nullable Holder known = byOwner.values().stream().filter(one -> one.node.equals(node)).findFirst().orElse(null);
         Holder holder = known == null ? new Holder(node, Optional.empty()) : known;
         Extent extent = extent(holder);
-        Map<Tier, Location> own = new EnumMap<>(Tier.class);
+        Map<Tier, Offer> own = new EnumMap<>(Tier.class);
         List<Run> runs = new ArrayList<>();
         int copy = 0;
+        int first = 0;
+        @Nullable Offer source = null;
         for (int number = 0; number < extent.blocks(); number++) {
             Offer from = offers.get(number);
             if (copy < holder.count && holder.number(copy) == number) {
-                Tier tier = holder.tier(copy++);
-                from = new Offer(own.computeIfAbsent(tier, each -> Location.onNode(node, each)), costs.own(tier));
+                from = own.computeIfAbsent(holder.tier(copy++), tier -> new Offer(Location.onNode(node, tier), costs.own(tier)));
             }
-            extend(runs, new Run(number, 1, from.from(), from.costUs()));
+            if (source != null && !source.equals(from)) {
+                runs.add(new Run(first, number - first, source.from, source.costUs));
+                first = number;
+            }
+            source = from;
+        }
+        if (source != null) {
+            runs.add(new Run(first, extent.blocks() - first, source.from, source.costUs));
         }
         return new Plan(node, extent.blocks(), extent.costUs(), runs);
-    }
-
-    private static void extend(List<Run> runs, Run next) {
-        Run last = runs.isEmpty() ? null : runs.getLast();
-        if (last != null && last.from().equals(next.from()) && last.blockCostUs() == next.blockCostUs()) {
-            runs.set(runs.size() - 1, new Run(last.first(), last.blocks() + 1, last.from(), last.blockCostUs()));
-        } else {
-            runs.add(next);
-        }
     }
 }

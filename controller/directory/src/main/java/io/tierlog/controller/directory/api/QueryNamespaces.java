@@ -39,21 +39,28 @@ public record QueryNamespaces(String template) {
     /**
      * The namespace; an invalid field is a finding.
      *
+     * @param field has the model
      * @param tenant the result of {@link #tenant} for the same query
      */
-    String of(JsonBody body, String tenant) {
+    String of(JsonBody body, String field, String tenant) {
         Map<String, String> said = new LinkedHashMap<>();
-        said.put("{model}", said(body, "model"));
+        said.put("{model}", said(body, field));
         said.put("{tenant}", tenant);
         said.put("{lora}", placed(body, "lora_name", "{lora}"));
         said.put("{salt}", placed(body, "cache_salt", "{salt}"));
         if (said.getOrDefault("{model}", "").isEmpty()) {
-            body.finding("model", "is missing");
+            body.finding(field, "is missing");
         }
         if (!tenant.equals(NO_TENANT) && !template.contains("{tenant}")) {
             homeless(body, "tenant_id");
         }
         // In one pass, so that a field's value is never read as a placeholder.
+        return PLACE.matcher(template).replaceAll(place -> Matcher.quoteReplacement(said.getOrDefault(place.group(), "")));
+    }
+
+    /** The namespace of a query that names the model alone, and the default tenant. */
+    String ofModel(String model) {
+        Map<String, String> said = Map.of("{model}", model, "{tenant}", NO_TENANT);
         return PLACE.matcher(template).replaceAll(place -> Matcher.quoteReplacement(said.getOrDefault(place.group(), "")));
     }
 

@@ -15,11 +15,11 @@ public interface TokenHasher {
     PackedKeys keys(long[] tokens, int blockTokens);
 
     /**
-     * Reads {@code sha256_cbor:SEED}, {@code sha256_cbor_64bit:SEED} or {@code sglang}.
+     * Reads {@code sglang}, or one of {@link VllmKeys#parse}.
      *
      * @throws IllegalArgumentException when it is none of them
      */
     static TokenHasher parse(String text) {
-        return text.equals(ChainedTokens.NAME) ? new ChainedTokens() : ChainedCbor.parse(text);
+        return text.equals(SglangKeys.NAME) ? new SglangKeys() : VllmKeys.parse(text);
     }
 }

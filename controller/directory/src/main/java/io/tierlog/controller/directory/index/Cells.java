@@ -165,6 +165,16 @@ final class Cells implements AutoCloseable {
         return getInt(cell, CELL_BYTES - inFirst(cell) * PLACEMENT_BYTES);
     }
 
+    /** Position of the block in its prompt, by its first placement. */
+    int firstIndex(int cell) {
+        return getInt(cell, CELL_BYTES - inFirst(cell) * PLACEMENT_BYTES + 4);
+    }
+
+    /** Generation of the first placement. */
+    long firstGeneration(int cell) {
+        return getLong(cell, CELL_BYTES - inFirst(cell) * PLACEMENT_BYTES + 8);
+    }
+
     private boolean visit(int cell, int offset, PlacementVisitor visitor) {
         return visitor.visit(getInt(cell, offset), getInt(cell, offset + 4), getLong(cell, offset + 8));
     }

@@ -3,6 +3,7 @@ package io.tierlog.controller.directory.index;
 
 import io.tierlog.schemas.Bytes;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.StampedLock;
@@ -22,6 +23,12 @@ import java.util.concurrent.locks.StampedLock;
  */
 public final class PlacementIndex implements AutoCloseable {
     private static final int NONE = -1;
+    /** Keys that are looked for together, and fewer than which it does not pay. */
+    private static final int TOGETHER = 64;
+
+    private static final int LEAST_TOGETHER = 4;
+    private static final int[] NO_HASHES = {};
+    private static final long[] NO_ENTRIES = {};
 
     private final StampedLock lock = new StampedLock();
     private final IndexLimits limits;
@@ -235,14 +242,82 @@ public final class PlacementIndex implements AutoCloseable {
             boolean blind = !refusal.isEmpty();
             int namespace = blind ? NONE : namespaces.find(batch.namespace());
             Presence otherwise = otherwise(batch);
-            for (int i = batch.from(); i < batch.to(); i++) {
-                int number = batch.order()[i];
-                int slot = namespace == NONE ? NONE : find(namespace, key.set(batch.keys(), number * batch.width(), batch.width()));
-                answers[number] = (slot == NONE ? otherwise : presence(SlotTable.cell(slots.at(slot)), otherwise)).code();
+            Stretch stretch = new Stretch(batch);
+            for (int at = batch.from(); at < batch.to(); ) {
+                int count = stretch.look(batch, at, namespace, key);
+                for (int i = 0; i < count; i++) {
+                    int cell = stretch.found[i];
+                    answers[batch.order()[at + i]] = (cell == NONE ? otherwise : presence(cell, otherwise)).code();
+                }
+                at += count;
             }
             return true;
         } finally {
             lock.unlockRead(stamp);
+        }
+    }
+
+    /** A stretch of a batch: its keys by number, and the cell of each. */
+    private final class Stretch {
+        private final boolean together;
+        private final int[] hashes;
+        private final long[] entries;
+        private final int[] found;
+
+        Stretch(Batch batch) {
+            int most = Math.min(TOGETHER, batch.to() - batch.from());
+            together = most >= LEAST_TOGETHER;
+            hashes = together ? new int[most] : NO_HASHES;
+            entries = together ? new long[most] : NO_ENTRIES;
+            found = new int[most];
+        }
+
+        /**
+         * Looks for the next keys of a batch, from number {@code at} of its order on: reads the slots of all, then the cells of all, and compares
+         * then. In a large index each first read waits for memory: these wait together, where {@link #find} would wait for one after the other.
+         *
+         * @return how many
+         */
+        int look(Batch batch, int at, int namespace, KeyWords key) {
+            int count = Math.min(found.length, batch.to() - at);
+            if (namespace == NONE) {
+                Arrays.fill(found, 0, count, NONE);
+                return count;
+            }
+            if (!together) {
+                for (int i = 0; i < count; i++) {
+                    found[i] = cell(namespace, key(batch, at + i, key));
+                }
+                return count;
+            }
+            for (int i = 0; i < count; i++) {
+                hashes[i] = hashing.of(namespace, key(batch, at + i, key));
+                entries[i] = slots.at(slots.home(hashes[i]));
+            }
+            for (int i = 0; i < count; i++) {
+                found[i] = entries[i] == 0 ? NONE : cells.namespace(SlotTable.cell(entries[i]));
+            }
+            for (int i = 0; i < count; i++) {
+                found[i] = entries[i] == 0 ? NONE : cell(i, namespace, key(batch, at + i, key));
+            }
+            return count;
+        }
+
+        private int cell(int i, int namespace, KeyWords key) {
+            int cell = SlotTable.cell(entries[i]);
+            if (SlotTable.hash(entries[i]) == hashes[i] && found[i] == namespace && cells.is(cell, namespace, key)) {
+                return cell;
+            }
+            return cell(namespace, key);
+        }
+
+        private int cell(int namespace, KeyWords key) {
+            int slot = find(namespace, key);
+            return slot == NONE ? NONE : SlotTable.cell(slots.at(slot));
+        }
+
+        private static KeyWords key(Batch batch, int at, KeyWords key) {
+            return key.set(batch.keys(), batch.order()[at] * batch.width(), batch.width());
         }
     }
 
@@ -271,10 +346,14 @@ public final class PlacementIndex implements AutoCloseable {
             boolean blind = !refusal.isEmpty();
             int namespace = blind ? NONE : namespaces.find(batch.namespace());
             Presence otherwise = otherwise(batch);
-            for (int i = batch.from(); i < batch.to(); i++) {
-                int number = batch.order()[i];
-                int slot = namespace == NONE ? NONE : find(namespace, key.set(batch.keys(), number * batch.width(), batch.width()));
-                found.add(slot == NONE ? new Found(otherwise, List.of()) : placements(SlotTable.cell(slots.at(slot)), otherwise));
+            Stretch stretch = new Stretch(batch);
+            Found nothing = new Found(otherwise, List.of());
+            for (int at = batch.from(); at < batch.to(); ) {
+                int count = stretch.look(batch, at, namespace, key);
+                for (int i = 0; i < count; i++) {
+                    found.add(stretch.found[i] == NONE ? nothing : placements(stretch.found[i], otherwise));
+                }
+                at += count;
             }
         } finally {
             lock.unlockRead(stamp);
@@ -283,6 +362,11 @@ public final class PlacementIndex implements AutoCloseable {
     }
 
     private Found placements(int cell, Presence otherwise) {
+        int only = cells.firstHolding(cell);
+        if (cells.count(cell) == 1 && holdings.counts(only)) {
+            return new Found(Presence.FOUND, List.of(
+                    new BlockPlacement(holdings.location(only), holdings.incarnation(only), cells.firstIndex(cell), cells.firstGeneration(cell))));
+        }
         List<BlockPlacement> serving = new ArrayList<>(cells.count(cell));
         cells.any(cell, (holding, index, generation) -> {
             if (holdings.counts(holding)) {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.directory.streams;
 
+import io.tierlog.controller.http.AccessRules;
 import io.tierlog.controller.http.Endpoint;
 import io.tierlog.events.KafkaAccess;
-import io.tierlog.events.Topics;
 import io.tierlog.events.registry.RegistryConfig;
+import io.tierlog.events.topic.Topics;
+import io.tierlog.tls.Tls;
 import java.nio.file.Path;
 import java.util.Optional;
 
@@ -21,6 +23,7 @@ import java.util.Optional;
  * @param endpoints its addresses and access rules
  * @param limits the bounds
  * @param costs what a block costs from where
+ * @param tls of its listeners and of its calls to other instances
  */
 public record DirectoryConfig(
         KafkaAccess kafka,
@@ -31,7 +34,8 @@ public record DirectoryConfig(
         Path stateDir,
         Endpoints endpoints,
         DirectoryLimits limits,
-        Costs costs) {
+        Costs costs,
+        Tls tls) {
     /**
      * The addresses of an instance, and who may call them.
      *
@@ -39,7 +43,7 @@ public record DirectoryConfig(
      * @param grpc gRPC, also for the other instances
      * @param advertised name or address by which other instances reach the gRPC port; empty for the one that it listens on
      * @param status metrics and health; empty serves neither
-     * @param tokens file with the accepted tokens; empty accepts every caller that reaches the address
+     * @param access who may call it
      * @param peerToken file with the token by which this instance comes in to others
      * @param insecure whether addresses that others can reach may be served without tokens
      */
@@ -48,12 +52,12 @@ public record DirectoryConfig(
             Endpoint grpc,
             Optional<String> advertised,
             Optional<Endpoint> status,
-            Optional<Path> tokens,
+            AccessRules access,
             Optional<Path> peerToken,
             boolean insecure) {
         /** Refuses addresses that are open to every caller from everywhere, unless that is configured. */
         public Endpoints {
-            if (tokens.isEmpty() && !insecure) {
+            if (access.isOpen() && !insecure) {
                 requireLoopback("--directory-listen", http);
                 requireLoopback("--directory-grpc-listen", grpc);
             }
@@ -62,24 +66,24 @@ public record DirectoryConfig(
         private static void requireLoopback(String option, Endpoint endpoint) {
             if (!endpoint.toSocketAddress().getAddress().isLoopbackAddress()) {
                 throw new IllegalArgumentException(option + " " + endpoint + " can be reached from other machines, and without tokens every caller"
-                        + " sees the blocks of all tenants: give --api-tokens FILE, or listen on 127.0.0.1, or set --api-insecure");
+                        + " sees the blocks of all tenants: give --api-tokens FILE or --oidc-issuer, or listen on 127.0.0.1, or set --api-insecure");
             }
         }
 
         /** On loopback, without tokens. */
         public static Endpoints loopback(int http, int grpc) {
             return new Endpoints(new Endpoint("127.0.0.1", http), new Endpoint("127.0.0.1", grpc), Optional.empty(),
-                    Optional.empty(), Optional.empty(), Optional.empty(), false);
+                    Optional.empty(), AccessRules.OPEN, Optional.empty(), false);
         }
 
         /** The same with metrics and health. */
         public Endpoints withStatus(Endpoint where) {
-            return new Endpoints(http, grpc, advertised, Optional.of(where), tokens, peerToken, insecure);
+            return new Endpoints(http, grpc, advertised, Optional.of(where), access, peerToken, insecure);
         }
 
         /** The same with tokens, and with this instance's own token for the other instances. */
         public Endpoints withTokens(Path file, Path own) {
-            return new Endpoints(http, grpc, advertised, status, Optional.of(file), Optional.of(own), insecure);
+            return new Endpoints(http, grpc, advertised, status, AccessRules.of(file), Optional.of(own), insecure);
         }
     }
 
@@ -99,31 +103,36 @@ public record DirectoryConfig(
     /** The defaults: bundled schemas, any free ports of loopback, no tokens. */
     public static DirectoryConfig of(KafkaAccess kafka, Topics topics, Path stateDir) {
         return new DirectoryConfig(kafka, topics, Optional.empty(), topics.prefix() + "-directory", Optional.empty(), stateDir,
-                Endpoints.loopback(0, 0), DirectoryLimits.DEFAULTS, Costs.DEFAULTS);
+                Endpoints.loopback(0, 0), DirectoryLimits.DEFAULTS, Costs.DEFAULTS, Tls.NONE);
     }
 
     /** The same with a registry, or none. */
     public DirectoryConfig withRegistry(Optional<RegistryConfig> other) {
-        return new DirectoryConfig(kafka, topics, other, applicationId, instanceId, stateDir, endpoints, limits, costs);
+        return new DirectoryConfig(kafka, topics, other, applicationId, instanceId, stateDir, endpoints, limits, costs, tls);
     }
 
     /** The same under other names. */
     public DirectoryConfig withNames(String application, Optional<String> instance) {
-        return new DirectoryConfig(kafka, topics, registry, application, instance, stateDir, endpoints, limits, costs);
+        return new DirectoryConfig(kafka, topics, registry, application, instance, stateDir, endpoints, limits, costs, tls);
     }
 
     /** The same with other endpoints. */
     public DirectoryConfig withEndpoints(Endpoints other) {
-        return new DirectoryConfig(kafka, topics, registry, applicationId, instanceId, stateDir, other, limits, costs);
+        return new DirectoryConfig(kafka, topics, registry, applicationId, instanceId, stateDir, other, limits, costs, tls);
     }
 
     /** The same with other bounds. */
     public DirectoryConfig withLimits(DirectoryLimits other) {
-        return new DirectoryConfig(kafka, topics, registry, applicationId, instanceId, stateDir, endpoints, other, costs);
+        return new DirectoryConfig(kafka, topics, registry, applicationId, instanceId, stateDir, endpoints, other, costs, tls);
     }
 
     /** The same with other costs. */
     public DirectoryConfig withCosts(Costs other) {
-        return new DirectoryConfig(kafka, topics, registry, applicationId, instanceId, stateDir, endpoints, limits, other);
+        return new DirectoryConfig(kafka, topics, registry, applicationId, instanceId, stateDir, endpoints, limits, other, tls);
+    }
+
+    /** The same with TLS. */
+    public DirectoryConfig withTls(Tls other) {
+        return new DirectoryConfig(kafka, topics, registry, applicationId, instanceId, stateDir, endpoints, limits, costs, other);
     }
 }

@@ -28,6 +28,7 @@ final class DirectoryHealth {
     private volatile String detail = "starting";
     private volatile String damaged = "";
     private volatile String foreign = "";
+    private volatile String lowSpace = "";
     private volatile boolean closing;
 
     /** The states an instance shows. */
@@ -59,6 +60,7 @@ final class DirectoryHealth {
         parts.add("index", () -> full().isEmpty() ? HealthParts.State.WELL : HealthParts.State.failed(full()));
         parts.add("records", () -> HealthParts.State.degradedUnlessEmpty(foreign));
         parts.add("state", () -> HealthParts.State.degradedUnlessEmpty(damaged));
+        parts.add("space", () -> HealthParts.State.degradedUnlessEmpty(lowSpace));
     }
 
     State state() {
@@ -125,6 +127,11 @@ final class DirectoryHealth {
     /** The last record that shows that another than the controller has written; health reports it until the instance ends. */
     void foreignRecord(String what) {
         foreign = what;
+    }
+
+    /** The state directory is nearly full, or cannot be written; empty when it is well. */
+    void lowSpace(String what) {
+        lowSpace = what;
     }
 
     void failed(String why) {

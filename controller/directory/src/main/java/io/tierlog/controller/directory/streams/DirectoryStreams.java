@@ -5,6 +5,9 @@ import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.tierlog.controller.directory.probe.ProbeCounts;
 import io.tierlog.controller.http.StatusServer;
 import io.tierlog.controller.streams.DamagedState;
+import io.tierlog.controller.streams.FreeSpace;
+import io.tierlog.controller.streams.RecordCodeMetrics;
+import io.tierlog.events.ClockWatch;
 import io.tierlog.events.Codec;
 import io.tierlog.schemas.directory.Published;
 import java.io.IOException;
@@ -57,6 +60,7 @@ public final class DirectoryStreams implements AutoCloseable {
         copies = new LocalShards(partitions);
         metrics = new DirectoryMetrics(copies, probes);
         health = new DirectoryHealth(copies, metrics);
+        RecordCodeMetrics.register(config.kafka().signing(), metrics.registry());
         decoder = new PlacementDecoder(codec.reader(Published.class), health, config.topics().placements(), config.kafka().signing());
     }
 
@@ -91,10 +95,16 @@ public final class DirectoryStreams implements AutoCloseable {
         });
         streams.setUncaughtExceptionHandler(this::fatal);
         StandbyStore standby = new StandbyStore(streams, decoder, copies);
-        LogEnds ends = new LogEnds(config, copies, () -> lookAtStandbys(streams, standby));
+        FreeSpace space = new FreeSpace(config.stateDir(), metrics.registry(), health::lowSpace);
+        LogEnds ends = new LogEnds(config, copies, space::lookAtState, () -> lookAtStandbys(streams, standby));
         parts.push(ends);
         health.add("follower", ends::state);
-        PeerLink link = new GrpcPeerLink(token, config.limits().forwardMs());
+        parts.push(new ClockWatch("tierlog-directory", byMs -> {
+            String why = "the system clock was set back by " + byMs / 1_000 + " s, and Kafka's clients would stand still for as long: start again";
+            health.failed(why);
+            ended.complete(Optional.of(new IllegalStateException(why)));
+        }));
+        PeerLink link = new GrpcPeerLink(token, config.tls(), config.limits().forwardMs());
         parts.push(link);
         ShardFanout fanout = new ShardFanout(new ShardFanout.Parts(copies, Optional.of(standby),
                 new GroupRegister(streams, config.topics().placements()), link, self, config.limits(), metrics));

@@ -3,7 +3,7 @@ package io.tierlog.controller.directory.streams;
 
 import io.tierlog.controller.streams.DamagedState;
 import io.tierlog.controller.streams.RestorableStore;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.streams.Topology;

@@ -2,9 +2,11 @@
 package io.tierlog.controller.directory.streams;
 
 import io.grpc.Status;
+import io.tierlog.tls.TlsFault;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
@@ -13,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Failed calls to other instances. It counts each. It also logs when an instance refuses this one's token, since that does not end by itself:
- * once for each instance in {@value #AGAIN_MINUTES} minutes. Safe for use by several threads.
+ * Failed calls to other instances. It counts each. It also logs when an instance refuses this one's token, or TLS fails, since neither ends by
+ * itself: once for each instance in {@value #AGAIN_MINUTES} minutes. Safe for use by several threads.
  */
 final class ForwardFailures {
     private static final Logger LOG = LoggerFactory.getLogger(ForwardFailures.class);
@@ -64,7 +66,11 @@ final class ForwardFailures {
     void failed(Owners.Peer peer, Throwable failure) {
         Reason reason = reason(failure);
         metrics.forwardFailed(reason);
-        if (reason == Reason.REFUSED && isNews(peer)) {
+        Optional<TlsFault> tls = TlsFault.of(failure);
+        if (tls.isPresent() && isNews(peer)) {
+            warnings.accept("the instance at " + peer + " cannot be called, so what only that one has is answered by a standby or is UNKNOWN: "
+                    + tls.get().advice());
+        } else if (reason == Reason.REFUSED && isNews(peer)) {
             warnings.accept("the instance at " + peer + " does not let this one in, so what only that one has is answered by a standby or is"
                     + " UNKNOWN: " + failure.getMessage() + "; give all instances the same --api-tokens, and --peer-token-file with an operator's"
                     + " token in it without namespaces=");

@@ -7,9 +7,11 @@ import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.MetadataUtils;
 import io.grpc.stub.StreamObserver;
 import io.tierlog.controller.http.GrpcCalls;
+import io.tierlog.controller.http.GrpcTls;
 import io.tierlog.directory.v1.DirectoryPeerGrpc;
 import io.tierlog.directory.v1.PeerRequest;
 import io.tierlog.directory.v1.PeerResponse;
+import io.tierlog.tls.Tls;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -24,13 +26,15 @@ final class GrpcPeerLink implements PeerLink {
     private static final int MESSAGE_BYTES = 64 << 20;
 
     private final Optional<String> token;
+    private final Tls tls;
     private final int deadlineMs;
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
     private final Map<Owners.Peer, ManagedChannel> channels = new LinkedHashMap<>(16, 0.75f, true);
     private boolean closed;
 
-    GrpcPeerLink(Optional<String> token, int deadlineMs) {
+    GrpcPeerLink(Optional<String> token, Tls tls, int deadlineMs) {
         this.token = token;
+        this.tls = tls;
         this.deadlineMs = deadlineMs;
     }
 
@@ -57,8 +61,7 @@ final class GrpcPeerLink implements PeerLink {
     }
 
     private ManagedChannel open(Owners.Peer peer) {
-        return NettyChannelBuilder.forAddress(peer.host(), peer.port())
-                .usePlaintext()
+        return GrpcTls.call(NettyChannelBuilder.forAddress(peer.host(), peer.port()), tls)
                 .executor(threads)
                 .maxInboundMessageSize(MESSAGE_BYTES)
                 .build();

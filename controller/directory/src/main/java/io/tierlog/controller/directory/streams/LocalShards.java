@@ -3,6 +3,7 @@ package io.tierlog.controller.directory.streams;
 
 import io.tierlog.controller.directory.index.Incarnations;
 import io.tierlog.controller.directory.index.PlacementIndex;
+import io.tierlog.controller.directory.query.Freshness;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

@@ -32,6 +32,7 @@ final class LogEnds implements AutoCloseable {
     private final Admin admin;
     private final String topic;
     private final LocalShards copies;
+    private final Runnable before;
     private final Runnable after;
     private volatile long answeredNs = System.nanoTime();
     private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(task -> {
@@ -43,12 +44,14 @@ final class LogEnds implements AutoCloseable {
     /**
      * Begins at once.
      *
-     * @param after runs after each look
+     * @param before runs before each look, whether or not the brokers answer
+     * @param after runs after each look that the brokers answered
      */
-    LogEnds(DirectoryConfig config, LocalShards copies, Runnable after) {
+    LogEnds(DirectoryConfig config, LocalShards copies, Runnable before, Runnable after) {
         admin = Admin.create(config.kafka().client(Map.of()));
         topic = config.topics().placements();
         this.copies = copies;
+        this.before = before;
         this.after = after;
         var _ = thread.scheduleWithFixedDelay(this::look, 0, config.limits().lookEveryMs(), TimeUnit.MILLISECONDS);
     }
@@ -60,6 +63,7 @@ final class LogEnds implements AutoCloseable {
         }
         long askedMs = System.currentTimeMillis();
         try {
+            before.run();
             Map<TopicPartition, ListOffsetsResultInfo> ends = admin.listOffsets(asked, new ListOffsetsOptions(IsolationLevel.READ_COMMITTED))
                     .all()
                     .get(PATIENCE_S, TimeUnit.SECONDS);

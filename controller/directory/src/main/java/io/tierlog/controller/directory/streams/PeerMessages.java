@@ -7,6 +7,8 @@ import io.tierlog.controller.directory.index.Location;
 import io.tierlog.controller.directory.index.PlacementIndex.Batch;
 import io.tierlog.controller.directory.index.PlacementIndex.Found;
 import io.tierlog.controller.directory.index.Presence;
+import io.tierlog.controller.directory.query.Freshness;
+import io.tierlog.controller.directory.query.KeyAnswers;
 import io.tierlog.directory.v1.PeerAnswer;
 import io.tierlog.directory.v1.PeerPlacements;
 import io.tierlog.directory.v1.PeerResponse;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.directory.streams;
 
+import io.tierlog.controller.directory.query.Freshness;
 /**
  * The position of one partition's replica here, against the last known end of the log. Safe for use by several threads.
  *

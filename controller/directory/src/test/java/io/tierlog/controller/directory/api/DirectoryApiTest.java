@@ -123,8 +123,7 @@ class DirectoryApiTest {
         DirectoryExtensions extras = new DirectoryExtensions(
                 Optional.of(DirectoryApiTest::promote),
                 ProbeLimits.DEFAULTS,
-                new TokenHashers(Map.of("t1/model", DirectoryApiTest::hashed)),
-                QueryNamespaces.MODEL);
+                new Indexer(new Models(Map.of(T1, DirectoryApiTest::hashed), Map.of(), Map.of()), QueryNamespaces.MODEL, Indexer.COMPUTE_US));
         app = DirectoryApp.start(config.withEndpoints(config.endpoints().withTokens(tokens, own)), extras);
         assertTrue(app.awaitRunning(Duration.ofSeconds(60)));
         client = new DirectoryClient(app.httpPort()).token("all");
@@ -142,7 +141,7 @@ class DirectoryApiTest {
     }
 
     /** A model whose block has one token, which is the block's number. */
-    private static PackedKeys hashed(long[] tokens, int blockTokens) {
+    static PackedKeys hashed(long[] tokens, int blockTokens) {
         ByteArrayOutputStream keys = new ByteArrayOutputStream();
         for (long token : tokens) {
             keys.writeBytes(PlacementLog.key((int) token).unshared());
@@ -589,7 +588,7 @@ class DirectoryApiTest {
     void theDocumentIsServedAndHasEveryRoute() throws Exception {
         assertEquals(DirectoryRoutes.openApi(), client.get("/v1/openapi.json").body());
         LookupQueries questions = new LookupQueries(Optional::empty, 1, Costs.DEFAULTS, Optional.empty());
-        List<String> routes = new DirectoryRoutes(questions, TokenHashers.NONE, QueryNamespaces.MODEL).all().stream()
+        List<String> routes = new DirectoryRoutes(questions, Indexer.NONE).all().stream()
                 .map(route -> route.method() + " " + route.template())
                 .toList();
         List<String> documented = new ArrayList<>(client.documented("post").stream().map("POST "::concat).toList());

@@ -99,13 +99,13 @@ class DirectoryServersTest {
         IntStream.range(0, 3).forEach(i -> blocks.put(T1, i, "node/a", Tier.HOST));
         IntStream.range(0, 5).forEach(i -> blocks.put(T1, i, "node/a", Tier.DISK));
         LookupQueries questions = new LookupQueries(this::fanout, KEYS, Costs.DEFAULTS, Optional.empty());
-        TokenHashers hashers = new TokenHashers(Map.of("m", new ChainedCbor("0", ChainedCbor.WHOLE)));
-        QueryNamespaces namespaces = new QueryNamespaces("{tenant}/{model}");
+        Models models = new Models(Map.of("m", VllmKeys.parse("sha256_cbor:0")), Map.of(), Map.of());
+        Indexer indexer = new Indexer(models, new QueryNamespaces("{tenant}/{model}"), Indexer.COMPUTE_US);
         Listener where = new Listener("--test", new Endpoint("127.0.0.1", 0), new ServerLimits(2 << 20, 8, 4));
         Tokens everybody = Tokens.scoped(Optional.empty());
         DirectoryService service = new DirectoryService(everybody, questions, AT_ONCE, registry);
         GrpcServer grpc = opened(new GrpcServer(where, List.of(service), 32, DirectoryService.WAITLESS));
-        HttpServer http = opened(new HttpServer(where, everybody, new DirectoryRoutes(questions, hashers, namespaces).all()));
+        HttpServer http = opened(new HttpServer(where, everybody, new DirectoryRoutes(questions, indexer).all()));
         client = opened(new DirectoryClient(http.port()));
         channel = NettyChannelBuilder.forAddress("127.0.0.1", grpc.port()).usePlaintext().build();
         opened(channel::shutdownNow);

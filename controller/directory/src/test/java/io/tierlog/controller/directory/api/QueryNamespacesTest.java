@@ -16,7 +16,7 @@ class QueryNamespacesTest {
     private static String of(String template, String query) throws Exception {
         JsonBody body = JsonBody.of((ObjectNode) new ObjectMapper().readTree(query.replace('\'', '"')));
         String tenant = QueryNamespaces.tenant(body);
-        String namespace = new QueryNamespaces(template).of(body, tenant);
+        String namespace = new QueryNamespaces(template).of(body, "model", tenant);
         body.done();
         return namespace + " for " + tenant;
     }

@@ -17,7 +17,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -74,6 +76,7 @@ class PlacementIndexTest {
                 }
             }
             compare(universe, model, index, "seed " + seed);
+            compareTogether(universe, model, index, "seed " + seed);
             drain(model, index);
             assertEquals(new PlacementIndex.Size(0, 0, 0, 0, index.size().bytes()), index.size());
             assertEquals(0, index.cellsInUse());
@@ -146,6 +149,31 @@ class PlacementIndexTest {
         assertEquals(model.size(), size.blocks(), at);
         assertEquals(model.placements(), size.placements(), at);
         assertEquals(model.namespaces(), size.namespaces(), at);
+    }
+
+    /** The keys of a namespace and a length in one batch, each several times, so that it is longer than what is looked for together. */
+    private static void compareTogether(List<BlockKey> universe, ReferenceIndex model, PlacementIndex index, String at) {
+        Map<String, List<BlockKey>> alike = new TreeMap<>();
+        for (BlockKey block : universe) {
+            alike.computeIfAbsent(block.namespace() + " " + block.key().size(), _ -> new ArrayList<>()).add(block);
+        }
+        for (List<BlockKey> blocks : alike.values()) {
+            int width = blocks.getFirst().key().size();
+            int count = Math.max(150, blocks.size());
+            byte[] keys = new byte[count * width];
+            IntStream.range(0, count).forEach(i ->
+                    System.arraycopy(blocks.get(i % blocks.size()).key().unshared(), 0, keys, i * width, width));
+            Batch batch = new Batch(blocks.getFirst().namespace(), keys, width, IntStream.range(0, count).toArray(), 0, count);
+            byte[] answers = new byte[count];
+            assertTrue(index.exist(batch, answers), at);
+            List<Found> found = index.where(batch).orElseThrow();
+            for (int i = 0; i < count; i++) {
+                BlockKey block = blocks.get(i % blocks.size());
+                assertEquals(model.presence(block), Presence.of(answers[i]), () -> at + " " + block);
+                assertEquals(model.presence(block), found.get(i).presence(), () -> at + " " + block);
+                assertEquals(sorted(model.where(block)), sorted(found.get(i).placements()), () -> at + " " + block);
+            }
+        }
     }
 
     private static List<BlockPlacement> sorted(List<BlockPlacement> placements) {

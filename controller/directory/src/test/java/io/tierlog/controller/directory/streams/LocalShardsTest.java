@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.tierlog.controller.directory.query.Freshness;
 import io.tierlog.controller.directory.streams.LocalShards.Standby;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

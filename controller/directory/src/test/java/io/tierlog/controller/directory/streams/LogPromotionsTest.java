@@ -15,7 +15,7 @@ import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
 import io.tierlog.events.RecordStamp;
 import io.tierlog.events.Schemas;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.PromotionRequested;
 import java.util.List;

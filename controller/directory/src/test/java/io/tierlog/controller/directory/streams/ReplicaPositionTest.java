@@ -3,6 +3,7 @@ package io.tierlog.controller.directory.streams;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.tierlog.controller.directory.query.Freshness;
 import org.junit.jupiter.api.Test;
 
 /** How far a partition is, moment by moment: offsets 0 to 4 are records, 5 is the marker of their transaction. */

@@ -2,6 +2,8 @@
 package io.tierlog.controller.directory.streams;
 
 import io.tierlog.controller.directory.index.PlacementIndex.Found;
+import io.tierlog.controller.directory.query.KeyAnswers;
+import io.tierlog.controller.directory.query.KeyQuery;
 import java.util.List;
 
 /** Answers for tests. */

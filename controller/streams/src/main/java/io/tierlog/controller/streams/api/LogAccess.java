@@ -3,7 +3,7 @@ package io.tierlog.controller.streams.api;
 
 import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 
 /**
  * The log behind the operator API.

@@ -13,6 +13,7 @@ import io.tierlog.controller.http.Caller;
 import io.tierlog.controller.http.GrpcCalls;
 import io.tierlog.controller.http.JsonBody;
 import io.tierlog.controller.http.Problem;
+import io.tierlog.controller.http.RefusedCalls;
 import io.tierlog.controller.http.Tokens;
 import io.tierlog.operator.v1.Accepted;
 import io.tierlog.operator.v1.Block;
@@ -58,7 +59,7 @@ final class MigrateService extends OperatorGrpc.OperatorImplBase {
     @Override
     public void migrateCache(MigrateCacheRequest request, StreamObserver<MigrateCacheResponse> answers) {
         try {
-            Caller caller = tokens.admit(GrpcCalls.token(), Caller.Role.OPERATOR);
+            Caller caller = admitted();
             MigrateCall asked = MigrateBody.read(JsonBody.of(json(request)), Optional.empty(), limits, requests);
             MigrateCall call = new MigrateCall(asked.id(), asked.nodes(), asked.order(), patience());
             OperatorRequests.Progress progress = requests.migrate(caller, call);
@@ -69,6 +70,15 @@ final class MigrateService extends OperatorGrpc.OperatorImplBase {
         } catch (RuntimeException e) {
             LOG.error("MigrateCache failed", e);
             answers.onError(GrpcCalls.refused(Problem.internal()));
+        }
+    }
+
+    private Caller admitted() {
+        try {
+            return tokens.admit(GrpcCalls.token(), Caller.Role.OPERATOR);
+        } catch (Problem problem) {
+            RefusedCalls.log("MigrateCache", GrpcCalls.from(), problem);
+            throw problem;
         }
     }
 

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams.api;
 
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.tierlog.controller.http.GrpcServer;
 import io.tierlog.controller.http.HealthParts;
 import io.tierlog.controller.http.HttpServer;
 import io.tierlog.controller.http.Listener;
+import io.tierlog.controller.http.TokenMetrics;
 import io.tierlog.controller.http.Tokens;
+import io.tierlog.tls.Tls;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -32,12 +35,14 @@ public final class OperatorApi implements AutoCloseable {
     /**
      * Starts the API.
      *
-     * @throws DoorException when a port is taken, or the tokens cannot be used; nothing is left open
+     * @param tls of its listeners
+     * @param metrics that count refusals
+     * @throws io.tierlog.controller.http.ServerException when a port is taken, or the tokens cannot be used; nothing is left open
      */
-    public static OperatorApi start(LogAccess log, ApiConfig config) {
+    public static OperatorApi start(LogAccess log, ApiConfig config, Tls tls, PrometheusRegistry metrics) {
         OperatorApi api = new OperatorApi();
         try {
-            api.open(log, config);
+            api.open(log, config, tls, metrics);
             return api;
         } catch (RuntimeException | Error e) {
             api.close();
@@ -45,20 +50,22 @@ public final class OperatorApi implements AutoCloseable {
         }
     }
 
-    private void open(LogAccess log, ApiConfig config) {
-        Tokens tokens = Tokens.of(config.tokens());
+    private void open(LogAccess log, ApiConfig config, Tls tls, PrometheusRegistry metrics) {
+        Tokens tokens = Tokens.of(config.access(), tls);
+        parts.push(tokens);
+        TokenMetrics.register(tokens, metrics);
         CommittedState view = new CommittedState(log, config.limits());
         feed = new ChangelogReader(log, view);
         parts.push(feed);
         OperatorLog writer = new OperatorLog(log);
         parts.push(writer);
         OperatorRequests requests = new OperatorRequests(view, writer, config.limits());
-        Listener where = new Listener("--api-listen", config.listen(), config.limits().server());
+        Listener where = new Listener("--api-listen", config.listen(), config.limits().server(), tls);
         HttpServer http = new HttpServer(where, tokens, new OperatorRoutes(view, requests, config.limits()).all());
         parts.push(http);
         port = http.port();
         config.grpc().ifPresent(endpoint -> {
-            GrpcServer grpc = new GrpcServer(new Listener("--grpc-listen", endpoint, config.limits().server()),
+            GrpcServer grpc = new GrpcServer(new Listener("--grpc-listen", endpoint, config.limits().server(), tls),
                     List.of(new MigrateService(tokens, view, requests, config.limits())), GrpcServer.CALLS_PER_CONNECTION);
             parts.push(grpc);
             grpcPort = grpc.port();

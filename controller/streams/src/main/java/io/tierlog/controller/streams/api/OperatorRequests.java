@@ -275,10 +275,7 @@ final class OperatorRequests {
     private static @Nullable Long versioned(StateSnapshot state, DecisionWaiter watch) {
         for (Fact fact : watch.consequences()) {
             if (fact instanceof PolicyRefused refused) {
-                throw new Problem(Problem.Kind.REFUSED, refused.reason() + ": " + String.join("; ", refused.findings()),
-                        refused.reason() == RefusalReason.STALE_POLICY ? "another change came first: look at the difference again, and apply again"
-                                : "correct the findings, and apply again",
-                        refused.findings().stream().map(finding -> new Problem.Finding("", finding)).toList());
+                throw refused(refused.reason(), refused.findings());
             }
             if (fact instanceof PolicyVersioned versioned && state.policyVersion() >= versioned.version()) {
                 return versioned.version();
@@ -286,6 +283,14 @@ final class OperatorRequests {
         }
         requireTaken(watch);
         return null;
+    }
+
+    /** The answer to a policy that is not taken. */
+    static Problem refused(RefusalReason reason, List<String> findings) {
+        return new Problem(Problem.Kind.REFUSED, reason + ": " + String.join("; ", findings),
+                reason == RefusalReason.STALE_POLICY ? "another change came first: look at the difference again, and apply again"
+                        : "correct the findings, and apply again",
+                findings.stream().map(finding -> new Problem.Finding("", finding)).toList());
     }
 
     private static void requireTaken(DecisionWaiter watch) {

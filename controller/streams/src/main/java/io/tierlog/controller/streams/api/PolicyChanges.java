@@ -15,6 +15,7 @@ import io.tierlog.ops.policy.PolicyDiff;
 import io.tierlog.ops.policy.PolicyDocument;
 import io.tierlog.ops.policy.Reading;
 import io.tierlog.schemas.Policy;
+import io.tierlog.schemas.RefusalReason;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -50,10 +51,10 @@ final class PolicyChanges {
         }
         InForce before = view.read(state -> new InForce(state.policyVersion(), state.policy()));
         long base = basedOn.orElse(before.version());
-        OptionalLong version = OptionalLong.empty();
-        if (!dryRun) {
-            version = requests.changePolicy(ask.caller(), wanted, base, patience);
+        if (dryRun && base != before.version()) {
+            throw OperatorRequests.refused(RefusalReason.STALE_POLICY, List.of("version " + before.version() + " is in force, not " + base));
         }
+        OptionalLong version = dryRun ? OptionalLong.empty() : requests.changePolicy(ask.caller(), wanted, base, patience);
         ObjectNode json = JsonNodeFactory.instance.objectNode();
         json.put("based_on", base).put("dry_run", dryRun);
         if (version.isPresent()) {

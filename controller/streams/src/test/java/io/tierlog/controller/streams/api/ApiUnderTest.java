@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams.api;
 
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.tierlog.controller.streams.TestLog;
 import io.tierlog.ops.kafka.EmbeddedKafka;
+import io.tierlog.tls.Tls;
 
 /** A log, a scripted controller with the rows of {@link World}, and an operator API beside it. */
 final class ApiUnderTest implements AutoCloseable {
@@ -14,7 +16,7 @@ final class ApiUnderTest implements AutoCloseable {
         log = new TestLog(broker, partitions);
         controller = new ScriptedController(log);
         controller.commit(() -> World.begin(controller, partitions));
-        api = OperatorApi.start(controller.access, config);
+        api = OperatorApi.start(controller.access, config, Tls.NONE, new PrometheusRegistry());
     }
 
     @Override

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import io.tierlog.controller.http.AccessRules;
 import io.tierlog.controller.http.Endpoint;
 import io.tierlog.controller.http.Route;
 import io.tierlog.controller.http.ServerException;
@@ -15,6 +17,7 @@ import io.tierlog.controller.streams.TestBroker;
 import io.tierlog.controller.streams.api.ApiClient.Reply;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.MigrationRequested;
+import io.tierlog.tls.Tls;
 import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -219,7 +222,7 @@ class BadInputTest {
     void aCallerWithoutATokenIsUnauthorizedAndAReaderMayNotOperate() throws Exception {
         Path file = Files.writeString(directory.resolve("tokens"), "# callers\n\nreader ann sha256:" + digest("r-token") + "\noperator bob sha256:"
                 + digest("o-token").toUpperCase(Locale.ROOT) + "\n");
-        try (OperatorApi guarded = OperatorApi.start(controller.access, ApiConfig.loopback(0).withTokens(file));
+        try (OperatorApi guarded = OperatorApi.start(controller.access, ApiConfig.loopback(0).withTokens(file), Tls.NONE, new PrometheusRegistry());
                 ApiClient guest = new ApiClient(guarded.port())) {
             Reply anonymous = guest.get("/v1/nodes");
             assertProblem(401, anonymous);
@@ -253,10 +256,10 @@ class BadInputTest {
         Endpoint all = Endpoint.parse("0.0.0.0:0");
         ApiConfig loopback = ApiConfig.loopback(0);
         IllegalArgumentException refused = assertThrows(IllegalArgumentException.class,
-                () -> new ApiConfig(all, Optional.empty(), Optional.empty(), false, ApiLimits.DEFAULTS));
+                () -> new ApiConfig(all, Optional.empty(), AccessRules.OPEN, false, ApiLimits.DEFAULTS));
         assertTrue(String.valueOf(refused.getMessage()).contains("--api-tokens"), refused.getMessage());
         assertTrue(String.valueOf(assertThrows(IllegalArgumentException.class, () -> loopback.withGrpc(all)).getMessage()).contains("--grpc-listen"));
-        assertTrue(new ApiConfig(all, Optional.empty(), Optional.empty(), true, ApiLimits.DEFAULTS).insecure());
+        assertTrue(new ApiConfig(all, Optional.empty(), AccessRules.OPEN, true, ApiLimits.DEFAULTS).insecure());
         assertEquals(new Endpoint("::1", 7), Endpoint.parse("[::1]:7"));
         for (String text : List.of("", "host", "host:", ":1", "host:70000", "a:b:1")) {
             assertThrows(IllegalArgumentException.class, () -> Endpoint.parse(text), text);
@@ -267,7 +270,9 @@ class BadInputTest {
     void aPortInUseIsReported() throws Exception {
         try (ServerSocket taken = new ServerSocket(0)) {
             ApiConfig config = ApiConfig.loopback(taken.getLocalPort());
-            ServerException refused = assertThrows(ServerException.CannotListen.class, () -> OperatorApi.start(controller.access, config).close());
+            ServerException refused = assertThrows(
+                    ServerException.CannotListen.class,
+                    () -> OperatorApi.start(controller.access, config, Tls.NONE, new PrometheusRegistry()).close());
             assertTrue(String.valueOf(refused.getMessage()).contains("--api-listen"), refused.getMessage());
         }
     }
@@ -275,7 +280,7 @@ class BadInputTest {
     @Test
     void oneRequestTooManyGetsRetryAfter() {
         ApiConfig narrow = ApiConfig.loopback(0).withLimits(ApiLimits.DEFAULTS.withRequests(2));
-        try (OperatorApi small = OperatorApi.start(controller.access, narrow);
+        try (OperatorApi small = OperatorApi.start(controller.access, narrow, Tls.NONE, new PrometheusRegistry());
                 ApiClient many = new ApiClient(small.port())) {
             many.awaitReady();
             List<CompletableFuture<Reply>> waiting = new ArrayList<>();
@@ -296,7 +301,7 @@ class BadInputTest {
     @Test
     void moreRowsThanAreHeldAreNotAnsweredInPart() {
         ApiConfig narrow = ApiConfig.loopback(0).withLimits(ApiLimits.DEFAULTS.withViewRows(1));
-        try (OperatorApi small = OperatorApi.start(controller.access, narrow);
+        try (OperatorApi small = OperatorApi.start(controller.access, narrow, Tls.NONE, new PrometheusRegistry());
                 ApiClient guest = new ApiClient(small.port())) {
             guest.awaitReady();
             Reply nodes = guest.get("/v1/nodes");
@@ -309,7 +314,7 @@ class BadInputTest {
     @Test
     void untilTheStateIsReadNothingIsAnswered() {
         LogAccess nothing = new LogAccess(server.log.access, server.log.topics, server.log.codec, 1, "no-such-changelog");
-        try (OperatorApi early = OperatorApi.start(nothing, ApiConfig.loopback(0));
+        try (OperatorApi early = OperatorApi.start(nothing, ApiConfig.loopback(0), Tls.NONE, new PrometheusRegistry());
                 ApiClient guest = new ApiClient(early.port())) {
             Reply reply = guest.get("/v1/nodes");
             assertProblem(503, reply);

@@ -12,6 +12,7 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.MetadataUtils;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.tierlog.controller.core.table.Rows;
 import io.tierlog.controller.http.Endpoint;
 import io.tierlog.controller.http.GrpcCalls;
@@ -28,6 +29,7 @@ import io.tierlog.operator.v1.Tier;
 import io.tierlog.schemas.MigrationState;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.MigrationRequested;
+import io.tierlog.tls.Tls;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -145,7 +147,9 @@ class MigrateServiceTest {
     void aPortInUseIsReported() throws Exception {
         try (ServerSocket taken = new ServerSocket(0)) {
             ApiConfig config = ApiConfig.loopback(0).withGrpc(new Endpoint("127.0.0.1", taken.getLocalPort()));
-            ServerException refused = assertThrows(ServerException.CannotListen.class, () -> OperatorApi.start(controller.access, config).close());
+            ServerException refused = assertThrows(
+                    ServerException.CannotListen.class,
+                    () -> OperatorApi.start(controller.access, config, Tls.NONE, new PrometheusRegistry()).close());
             assertTrue(String.valueOf(refused.getMessage()).contains("--grpc-listen"), refused.getMessage());
         }
     }

@@ -397,6 +397,9 @@ class OperatorApiTest {
         assertEquals(List.of("back_up", "lease"), invalid.body().path("errors").findValuesAsText("field"));
         assertEquals(400, client.ask("POST", "/v1/policy", "{\"document\":\"lease: [1\"}").status());
         assertEquals(400, client.ask("POST", "/v1/policy", "{\"dry_run\":true}").status());
+        Reply old = client.ask("POST", "/v1/policy", "{\"dry_run\":true,\"based_on\":2,\"document\":\"back_up: false\"}");
+        assertEquals(422, old.status(), "a difference to a version that is not in force");
+        assertTrue(old.body().path("detail").asText().startsWith("STALE_POLICY: version 3"), old.body().toString());
         assertEquals(0, controller.waiting(PolicyChangeRequested.class));
 
         CompletableFuture<Reply> asked = client.later("POST", "/v1/policy", "{\"based_on\":2,\"document\":\"back_up: false\"}");

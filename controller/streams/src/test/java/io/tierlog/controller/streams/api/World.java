@@ -7,6 +7,8 @@ import io.tierlog.controller.core.table.Rows;
 import io.tierlog.events.Partitions;
 import io.tierlog.schemas.BlockName;
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.EvictionOrder;
+import io.tierlog.schemas.ExpiryPolicy;
 import io.tierlog.schemas.FetchPolicy;
 import io.tierlog.schemas.GroupPolicy;
 import io.tierlog.schemas.GroupTier;
@@ -57,9 +59,9 @@ final class World {
     /** A quota of 1,000 bytes for the group, 2,000 on the disk. */
     static final Policy POLICY = new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.8, 0.95, 0.9, true, 256, 30_000, 60_000, 10, true,
             new MigrationPolicy(86_400_000, MarkClearing.ON_WRITE, 8, 4L << 30, List.of(new GroupPolicy("chat", List.of("chat/*"), 1_000L,
-                    List.of(new GroupTier(Tier.DISK, 2_000L, 0.9, 0.8)),
+                    List.of(new GroupTier(Tier.DISK, 2_000L, 0.9, 0.8, EvictionOrder.GAPS)),
                     List.of(new MigrationRoute(Tier.HOST, Tier.DISK, 0.5, true, true, Retention.DELETE_SOURCE, 2, 1_000))))), FETCH,
-            List.of(new TierBound(Tier.DISK, 1L << 30)));
+            List.of(new TierBound(Tier.DISK, 1L << 30, EvictionOrder.LRU)), new ExpiryPolicy(86_400_000, 3_600_000));
 
     private World() {}
 
@@ -115,7 +117,8 @@ final class World {
     static NodeRow node(boolean alive, @Nullable SharesRow shares) {
         List<TierRow> tiers = List.of(
                 new TierRow(Tier.HOST, 20, 100, 10, 2, false, 0, 1), new TierRow(Tier.DISK, 50, 100, 0, 0, false, 0, 0));
-        return new NodeRow("p1", 2, alive, 1, 1, 0, Bytes.EMPTY, 0, List.of(new EngineRow("engine-0", 64)), tiers, null, shares, null, 0, false, 0);
+        return new NodeRow("p1", 2, alive, 1, 1, 0, Bytes.EMPTY, 0, List.of(new EngineRow("engine-0", 64)), tiers, null, shares, null, 0, false,
+                0, 0);
     }
 
     /** The group has 8 blocks on the host, 2 of them leaving. */
@@ -129,7 +132,7 @@ final class World {
     /** Clocks, the policy, and both nodes; a has the group, both tenants and an instance that drains. */
     static void begin(ScriptedController controller, int partitions) {
         for (int p = 0; p < partitions; p++) {
-            controller.row(Rows.CLOCK, new RowKey.Aggregate(Partitions.clock(p)), new ClockRow(TIME_MS + p, 1, 1, 3, POLICY, 0, 0, 0));
+            controller.row(Rows.CLOCK, new RowKey.Aggregate(Partitions.clock(p)), new ClockRow(TIME_MS + p, 1, 1, 3, POLICY, 0, 0, 0, 0, 0, 0));
         }
         controller.row(Rows.POLICY, new RowKey.Aggregate("policy"), new PolicyRow(3, POLICY));
         controller.row(Rows.NODES, nodeKey("a"), node(true, shares(false, "", "engine-0")));
@@ -140,6 +143,6 @@ final class World {
 
     private static void namespace(ScriptedController controller, String node, String namespace, long blocks) {
         controller.row(Rows.NAMESPACES, new RowKey.Namespace("node/" + node, Namespaces.digest(namespace)),
-                new NamespaceRow(namespace, 2, List.of(new NamespaceTierRow(Tier.HOST, blocks))));
+                new NamespaceRow(namespace, 2, List.of(new NamespaceTierRow(Tier.HOST, blocks)), 0));
     }
 }

@@ -9,7 +9,6 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
-import io.tierlog.agent.app.Layouts;
 import io.tierlog.agent.app.engine.PendingCalls.Pending;
 import io.tierlog.agent.app.engine.PendingCalls.UnexpectedAnswerException;
 import io.tierlog.agent.app.memory.EnginePool;

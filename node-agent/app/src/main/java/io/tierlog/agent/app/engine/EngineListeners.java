@@ -8,7 +8,9 @@ import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
 import io.grpc.netty.shaded.io.netty.channel.nio.NioEventLoopGroup;
 import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioServerDomainSocketChannel;
 import io.grpc.netty.shaded.io.netty.util.concurrent.DefaultThreadFactory;
+import io.tierlog.controller.http.GrpcTls;
 import io.tierlog.events.Causes;
+import io.tierlog.tls.Tls;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -33,14 +35,16 @@ final class EngineListeners {
     private final List<Server> servers = new ArrayList<>();
     private final List<EventLoopGroup> loops = new ArrayList<>();
     private final EngineAddress address;
+    private final Tls tls;
     private final ServerServiceDefinition service;
     private final int messageBytes;
     private final TraceHeaders traces = new TraceHeaders();
     private Optional<SocketFile> file = Optional.empty();
     private @Nullable Server tcp;
 
-    EngineListeners(EngineAddress address, ServerServiceDefinition service, int messageBytes) {
+    EngineListeners(EngineAddress address, Tls tls, ServerServiceDefinition service, int messageBytes) {
         this.address = address;
+        this.tls = tls;
         this.service = service;
         this.messageBytes = messageBytes;
     }
@@ -54,7 +58,7 @@ final class EngineListeners {
         try {
             if (address.port().isPresent()) {
                 InetSocketAddress loopback = new InetSocketAddress(InetAddress.getLoopbackAddress(), address.port().getAsInt());
-                tcp = start(NettyServerBuilder.forAddress(loopback));
+                tcp = start(GrpcTls.serve(NettyServerBuilder.forAddress(loopback), tls));
             }
             if (address.socket().isPresent()) {
                 SocketFile socket = new SocketFile(address.socket().get());

@@ -3,7 +3,6 @@ package io.tierlog.agent.app.engine;
 
 import io.grpc.ServerInterceptor;
 import io.grpc.ServerInterceptors;
-import io.tierlog.agent.app.Layouts;
 import io.tierlog.agent.app.memory.EnginePool;
 import io.tierlog.agent.core.api.AgentInput;
 import io.tierlog.agent.core.layout.KvLayout;
@@ -13,6 +12,7 @@ import io.tierlog.agent.core.port.EngineReplies.Refusal;
 import io.tierlog.agent.core.port.MemoryHandle;
 import io.tierlog.engine.v1.Closing;
 import io.tierlog.engine.v1.Notice;
+import io.tierlog.tls.Tls;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -74,14 +74,15 @@ public final class EngineServer implements AutoCloseable {
      * A server that does not listen yet.
      *
      * @param address where it will be
+     * @param tls of its port; a Unix socket has none
      * @param around what sees every call before the API does
      */
-    public EngineServer(EngineAddress address, Wiring wiring, EngineApiLimits limits, ServerInterceptor... around) {
+    public EngineServer(EngineAddress address, Tls tls, Wiring wiring, EngineApiLimits limits, ServerInterceptor... around) {
         sessions = new EngineSessions(limits.sessions());
         pending = new PendingCalls(limits.pendingCalls());
         replies = new GrpcEngineReplies(sessions, pending, wiring.posts());
         listeners = new EngineListeners(
-                address, ServerInterceptors.intercept(new EngineGrpcService(wiring, limits, sessions, pending), around), limits.messageBytes());
+                address, tls, ServerInterceptors.intercept(new EngineGrpcService(wiring, limits, sessions, pending), around), limits.messageBytes());
     }
 
     /**

@@ -4,7 +4,7 @@ package io.tierlog.agent.app.log;
 import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Partitions;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -25,6 +25,11 @@ public record AgentLog(KafkaAccess access, Topics topics, int partitions, Codec 
     /** The aggregate this agent speaks for. */
     public String aggregate() {
         return "node/" + node;
+    }
+
+    /** The same process from now on, as another sender. */
+    public AgentLog as(String otherProcessId) {
+        return new AgentLog(access, topics, partitions, codec, node, otherProcessId);
     }
 
     /** The name under which it signs. */

@@ -8,7 +8,7 @@ import java.time.Duration;
  *
  * @param records unacknowledged records from which on new work is refused
  * @param bytes unacknowledged bytes from which on new work is refused
- * @param deliveryTimeout how long a record may take; then the process ends, since the log would miss what happened
+ * @param deliveryTimeout how long a record may take; then the process goes on as another, since the log misses what happened
  */
 public record EventBuffer(int records, int bytes, Duration deliveryTimeout) {
     /** 20,000 records, 16 MiB, 15 minutes. */

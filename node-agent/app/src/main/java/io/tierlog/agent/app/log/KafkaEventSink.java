@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  * Events to the log, by a plain idempotent producer: numbered per aggregate from 1, each with the checksum of the one before.
  *
  * <p>Safe for use by several threads; the order of calls is the order in the log. No call waits for a broker: a {@link QueuedProducer}
- * does. A record that cannot be delivered in time is fatal: those after it would carry numbers that show a gap for ever. Trade-off: a
- * cluster that is away longer than the delivery time-out ends every agent.
+ * does. After a record that cannot be delivered in time none follows: it would carry a number that shows a gap for ever. The process goes on as
+ * another sender, with a sink of its own. Trade-off: what waited then is never reported; what the node holds is.
  */
 public final class KafkaEventSink implements EventSink, AutoCloseable {
     private static final int REQUEST_TIMEOUT_MS = 30_000;
@@ -41,7 +41,7 @@ public final class KafkaEventSink implements EventSink, AutoCloseable {
     private final EventBuffer buffer;
     private final QueuedProducer producer;
     private final LongSupplier wallMs;
-    private final Consumer<Throwable> fatal;
+    private final Consumer<EventsLostException> lost;
     private final Map<String, RecordStamp> stamps = new HashMap<>();
     private final AtomicInteger records = new AtomicInteger();
     private final AtomicLong bytes = new AtomicLong();
@@ -51,21 +51,22 @@ public final class KafkaEventSink implements EventSink, AutoCloseable {
     private final AtomicBoolean failed = new AtomicBoolean();
     private volatile long incarnation;
 
-    KafkaEventSink(AgentLog log, EventBuffer buffer, Producer<byte[], byte[]> producer, LongSupplier wallMs, Consumer<Throwable> fatal) {
+    KafkaEventSink(AgentLog log, EventBuffer buffer, Producer<byte[], byte[]> producer, LongSupplier wallMs,
+            Consumer<EventsLostException> lost) {
         this.log = log;
         this.buffer = buffer;
         QueuedProducer.Bounds bounds = new QueuedProducer.Bounds(buffer.queuedRecords(), buffer.queuedBytes(), buffer.deliveryTimeout());
         this.producer = new QueuedProducer("agent-" + log.node() + "-events", producer, bounds, QueuedProducer.AfterFailure.STOP);
         this.wallMs = wallMs;
-        this.fatal = fatal;
+        this.lost = lost;
     }
 
     /**
      * Connects; the cluster is not asked anything yet.
      *
-     * @param fatal receives, once, the failure of an event that could not be delivered
+     * @param lost receives, once, the failure of an event that could not be delivered
      */
-    public static KafkaEventSink connect(AgentLog log, EventBuffer buffer, Consumer<Throwable> fatal) {
+    public static KafkaEventSink connect(AgentLog log, EventBuffer buffer, Consumer<EventsLostException> lost) {
         int timeoutMs = Math.toIntExact(buffer.deliveryTimeout().toMillis());
         Map<String, Object> settings = log.access().signed(RecordSigner.Writer.of(KeyNames.agent(log.node())), log.access().producer(Map.of(
                 "acks", "all",
@@ -77,7 +78,7 @@ public final class KafkaEventSink implements EventSink, AutoCloseable {
                 "buffer.memory", (long) buffer.bytes(),
                 "client.id", log.sender())));
         Producer<byte[], byte[]> producer = new KafkaProducer<>(settings, new ByteArraySerializer(), new ByteArraySerializer());
-        return new KafkaEventSink(log, buffer, producer, System::currentTimeMillis, fatal);
+        return new KafkaEventSink(log, buffer, producer, System::currentTimeMillis, lost);
     }
 
     /** The life that later events speak for. */
@@ -101,7 +102,7 @@ public final class KafkaEventSink implements EventSink, AutoCloseable {
 
     @Override
     public boolean congested() {
-        return records.get() >= buffer.records() || bytes.get() >= buffer.bytes();
+        return !failed.get() && (records.get() >= buffer.records() || bytes.get() >= buffer.bytes());
     }
 
     /** Records that the log has not acknowledged yet. */
@@ -127,6 +128,12 @@ public final class KafkaEventSink implements EventSink, AutoCloseable {
     /** Waits until Kafka's producer has all records; false when {@code patience} was too short. For tests. */
     boolean awaitHandedOver(Duration patience) throws InterruptedException {
         return producer.awaitHandedOver(patience);
+    }
+
+    /** Gives up what the log has not acknowledged, and its memory; nothing is sent any more. */
+    public void giveUp() {
+        failed.set(true);
+        Thread.ofPlatform().name("agent-" + log.node() + "-events-end").daemon().start(() -> producer.close(Duration.ZERO));
     }
 
     /** Waits for what is on its way, for ten seconds at most, and gives the connections back. */
@@ -160,9 +167,8 @@ public final class KafkaEventSink implements EventSink, AutoCloseable {
 
     private void fail(Throwable failure) {
         if (failed.compareAndSet(false, true)) {
-            fatal.accept(new EventsLostException("an event of " + log.sender() + " could not be delivered to " + log.topics().events()
-                    + ": " + failure.getMessage() + "; this process ends, since the log would miss what happened. Start it again once "
-                    + log.access().bootstrapServers() + " answers", failure));
+            lost.accept(new EventsLostException("an event of " + log.sender() + " could not be delivered to " + log.topics().events()
+                    + " on " + log.access().bootstrapServers() + ": " + failure.getMessage(), failure));
         }
     }
 }

@@ -46,7 +46,7 @@ public final class Registrar {
 
     /**
      * @param timeout how long to keep asking after the first refusal because another process is registered
-     * @param stopped true when the agent is stopping
+     * @param stopped true when the agent is stopping, or the question may not be in the log
      */
     public Registrar(AgentLog log, EventSink sink, Duration timeout, BooleanSupplier stopped) {
         this.log = log;

@@ -11,6 +11,7 @@ import io.grpc.stub.StreamObserver;
 import io.tierlog.agent.core.api.AgentInput;
 import io.tierlog.agent.core.api.AgentInput.PeersFound;
 import io.tierlog.agent.core.port.PeerFinder;
+import io.tierlog.controller.http.GrpcTls;
 import io.tierlog.directory.v1.DirectoryGrpc;
 import io.tierlog.directory.v1.LookupRequest;
 import io.tierlog.directory.v1.LookupResponse;
@@ -18,6 +19,8 @@ import io.tierlog.directory.v1.NodePrefix;
 import io.tierlog.directory.v1.TierPrefix;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Tier;
+import io.tierlog.tls.Tls;
+import io.tierlog.tls.TlsFault;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -56,12 +59,23 @@ public final class DirectoryPeers implements PeerFinder, AutoCloseable {
      *
      * @param address of its gRPC API
      * @param token that is shown: a reader's at least; empty for a directory that asks for none
+     * @param tls of the process
      */
-    public record Access(PeerAddress address, Optional<PeerToken> token) {
+    public record Access(PeerAddress address, Optional<PeerToken> token, Tls tls) {
+        /** Without TLS. */
+        public Access(PeerAddress address, Optional<PeerToken> token) {
+            this(address, token, Tls.NONE);
+        }
+
         public Access {
             if (address.port() == 0) {
                 throw new IllegalArgumentException("--directory " + address + " names no port; a directory listens on 8083 unless told otherwise");
             }
+        }
+
+        /** The same with TLS. */
+        public Access with(Tls other) {
+            return new Access(address, token, other);
         }
     }
 
@@ -99,8 +113,7 @@ public final class DirectoryPeers implements PeerFinder, AutoCloseable {
         this.access = access;
         this.bounds = bounds;
         this.completions = completions;
-        this.channel = NettyChannelBuilder.forAddress(access.address().host(), access.address().port())
-                .usePlaintext()
+        this.channel = GrpcTls.call(NettyChannelBuilder.forAddress(access.address().host(), access.address().port()), access.tls())
                 .directExecutor() // an answer is some hundred bytes to be turned around
                 .maxInboundMessageSize(MESSAGE_BYTES)
                 .build();
@@ -173,7 +186,8 @@ public final class DirectoryPeers implements PeerFinder, AutoCloseable {
                 failed.increment();
                 Status status = Status.fromThrowable(failure);
                 if (status.getCode() != Status.Code.DEADLINE_EXCEEDED && failing.compareAndSet(false, true)) {
-                    LOG.warn("the directory at {} does not answer, so nothing is read from other nodes: {}", access.address(), status);
+                    LOG.warn("the directory at {} does not answer, so nothing is read from other nodes: {}", access.address(),
+                            TlsFault.of(failure).map(TlsFault::advice).orElse(status.toString()));
                 }
                 tell(List.of());
             }

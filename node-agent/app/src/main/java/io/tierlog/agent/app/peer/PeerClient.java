@@ -10,9 +10,11 @@ import io.tierlog.agent.core.api.AgentInput;
 import io.tierlog.agent.core.api.AgentInput.PeerUnitEnded;
 import io.tierlog.agent.core.api.AgentInput.UnitResult;
 import io.tierlog.agent.core.port.PeerTransfers;
+import io.tierlog.controller.http.GrpcTls;
 import io.tierlog.peer.v1.PeerServiceGrpc;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.OperationReason;
+import io.tierlog.tls.Tls;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -42,7 +44,7 @@ public final class PeerClient implements PeerTransfers, AutoCloseable {
     private final String node;
     private final HostPool host;
     private final PeerLimits limits;
-    private final Optional<PeerToken> token;
+    private final Access access;
     private final Consumer<AgentInput> completions;
     private final ExecutorService receivers;
     private final ScheduledExecutorService clock;
@@ -53,14 +55,21 @@ public final class PeerClient implements PeerTransfers, AutoCloseable {
     private boolean closed;
 
     /**
-     * @param node name of this node: the one that asks
+     * How other nodes are called.
+     *
      * @param token that is shown; empty for none
+     * @param tls of the process
+     */
+    public record Access(Optional<PeerToken> token, Tls tls) {}
+
+    /**
+     * @param node name of this node: the one that asks
      * @param completions receives the end of every unit, once
      */
-    public PeerClient(String node, HostPool host, Optional<PeerToken> token, PeerLimits limits, Consumer<AgentInput> completions) {
+    public PeerClient(String node, HostPool host, Access access, PeerLimits limits, Consumer<AgentInput> completions) {
         this.node = node;
         this.host = host;
-        this.token = token;
+        this.access = access;
         this.limits = limits;
         this.completions = completions;
         String name = "agent-" + node;
@@ -120,17 +129,16 @@ public final class PeerClient implements PeerTransfers, AutoCloseable {
             }
         }
         PeerServiceGrpc.PeerServiceStub stub = PeerServiceGrpc.newStub(channel);
-        if (token.isPresent()) {
+        if (access.token().isPresent()) {
             Metadata metadata = new Metadata();
-            metadata.put(PeerToken.AUTHORIZATION, token.get().bearer());
+            metadata.put(PeerToken.AUTHORIZATION, access.token().get().bearer());
             return Optional.of(stub.withInterceptors(MetadataUtils.newAttachHeadersInterceptor(metadata)));
         }
         return Optional.of(stub);
     }
 
     private ManagedChannel open(PeerAddress address) {
-        return NettyChannelBuilder.forAddress(address.host(), address.port())
-                .usePlaintext()
+        return GrpcTls.call(NettyChannelBuilder.forAddress(address.host(), address.port()), access.tls())
                 .executor(receivers)
                 .maxInboundMessageSize(MESSAGE_BYTES)
                 .keepAliveTime(20, TimeUnit.SECONDS)

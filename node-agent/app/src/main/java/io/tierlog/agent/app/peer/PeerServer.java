@@ -14,11 +14,13 @@ import io.tierlog.agent.app.memory.HostPool;
 import io.tierlog.agent.core.api.AgentInput;
 import io.tierlog.agent.core.api.AgentInput.PeerReadCalled;
 import io.tierlog.agent.core.port.PeerReplies;
+import io.tierlog.controller.http.GrpcTls;
 import io.tierlog.peer.v1.PeerServiceGrpc;
 import io.tierlog.peer.v1.ReadReply;
 import io.tierlog.peer.v1.ReadRequest;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.PeerReadReason;
+import io.tierlog.tls.Tls;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -38,8 +40,7 @@ import java.util.function.Predicate;
 
 /**
  * The peer API: the agents of other nodes read the blocks that the core shares with them. Calls become inputs of the core, whose answers come through
- * {@link PeerReplies}. Safe for use by several threads. Trade-off: what is sent is not encrypted; on a network that others can listen on it goes
- * through a tunnel.
+ * {@link PeerReplies}. Safe for use by several threads.
  */
 public final class PeerServer implements PeerReplies, AutoCloseable {
     private static final int END_S = 2;
@@ -61,13 +62,14 @@ public final class PeerServer implements PeerReplies, AutoCloseable {
      *
      * @param address where it listens
      * @param token that callers send; empty accepts every caller that reaches it, which only loopback may
+     * @param tls of the process
      * @param host whose pages are sent
      * @param calls takes a call for the core; false when its inbox is full
      * @param posts takes the end of a read; always
      * @param gate what stands before every chunk
      */
     public record Wiring(
-            PeerAddress address, Optional<PeerToken> token, HostPool host, Predicate<AgentInput> calls, Consumer<AgentInput> posts,
+            PeerAddress address, Optional<PeerToken> token, Tls tls, HostPool host, Predicate<AgentInput> calls, Consumer<AgentInput> posts,
             PeerGate gate) {
         public Wiring {
             if (token.isEmpty() && !address.isLoopback()) {
@@ -85,7 +87,7 @@ public final class PeerServer implements PeerReplies, AutoCloseable {
         this.clock = Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name(name + "-peer-clock").daemon().factory());
         this.room = new PeerSend.SendContext(wiring.host(), limits, wiring.gate(), new PeerPace(limits.bytesPerSecond(), clock), this::sender,
                 wiring.posts()::accept, this::ended);
-        this.server = NettyServerBuilder.forAddress(new InetSocketAddress(address.host(), address.port()))
+        this.server = GrpcTls.serve(NettyServerBuilder.forAddress(new InetSocketAddress(address.host(), address.port())), wiring.tls())
                 .executor(senders)
                 .keepAliveTime(KEEP_ALIVE_S, TimeUnit.SECONDS)
                 .permitKeepAliveTime(1, TimeUnit.SECONDS)

@@ -4,11 +4,11 @@ package io.tierlog.agent.app.status;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
-import io.tierlog.agent.app.AgentLoop;
 import io.tierlog.agent.app.engine.EngineServer;
 import io.tierlog.agent.app.log.CommandSource;
 import io.tierlog.agent.app.log.EventBuffer;
 import io.tierlog.agent.app.log.KafkaEventSink;
+import io.tierlog.agent.app.loop.AgentLoop;
 import io.tierlog.agent.app.memory.DeviceStreams;
 import io.tierlog.agent.app.peer.DirectoryPeers;
 import io.tierlog.agent.core.api.AgentInput;
@@ -20,6 +20,8 @@ import io.tierlog.controller.http.Endpoint;
 import io.tierlog.controller.http.HealthParts;
 import io.tierlog.controller.http.HealthParts.State;
 import io.tierlog.controller.http.StatusServer;
+import io.tierlog.events.sign.RecordSigning;
+import io.tierlog.tls.Tls;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -41,6 +43,7 @@ public final class StatusPage implements AutoCloseable {
     private final PrometheusRegistry registry = new PrometheusRegistry();
     private final HealthParts parts = new HealthParts(registry);
     private final Endpoint endpoint;
+    private final Tls tls;
     private final Transfers transfers;
     private final EngineCallTimes calls = new EngineCallTimes(registry);
     private final long blockBytes;
@@ -52,21 +55,26 @@ public final class StatusPage implements AutoCloseable {
      * @param node name of the node
      * @param status how the core was after its last batch
      * @param commands the reader of the commands, which is another one after the agent has registered again
+     * @param events what sends events now, which is another one after the log was lost
      * @param buffer the bounds of the events that the log has not acknowledged
      * @param finder how the agent asks which other nodes have blocks; empty when it does not
      * @param disk the disk tier; empty when the node has none
+     * @param signing the check of record codes; empty without
      */
     public record Sources(
-            String node, Supplier<AgentStatus> status, AgentLoop loop, KafkaEventSink events, EventBuffer buffer, Supplier<CommandSource> commands,
-            EngineServer engines, DeviceStreams device, Optional<DirectoryPeers> finder, Optional<BlockFile> disk) {}
+            String node, Supplier<AgentStatus> status, AgentLoop loop, Supplier<KafkaEventSink> events, EventBuffer buffer,
+            Supplier<CommandSource> commands, EngineServer engines, DeviceStreams device, Optional<DirectoryPeers> finder,
+            Optional<BlockFile> disk, Optional<RecordSigning> signing) {}
 
     /**
      * A page that does not answer yet.
      *
+     * @param tls of the process
      * @param blockBytes size of a block
      */
-    public StatusPage(Endpoint endpoint, long blockBytes) {
+    public StatusPage(Endpoint endpoint, Tls tls, long blockBytes) {
         this.endpoint = endpoint;
+        this.tls = tls;
         this.blockBytes = blockBytes;
         this.transfers = new Transfers(registry, blockBytes);
     }
@@ -98,12 +106,12 @@ public final class StatusPage implements AutoCloseable {
         parts.add("registration", () -> registration(sources.status().get()));
         parts.add("loop", () -> stuck(sources.loop().busyMs(), "a batch of inputs has been in work for %d s: take a thread dump"));
         parts.add("commands", () -> stuck(sources.commands().get().silentMs(), "commands have not been read for %d s"));
-        parts.add("events", () -> events(sources.events()));
+        parts.add("events", () -> events(sources.events().get()));
         parts.add("device", () -> sources.device().lost()
                 ? State.failed("the device is lost, copies fail: start the agent again when it is back") : State.WELL);
         parts.add("store", transfers::store);
         sources.disk().ifPresent(_ -> parts.add("disk", () -> disk(sources.status().get())));
-        server = Optional.of(new StatusServer("--agent-status-listen", endpoint, registry, () -> report(sources)));
+        server = Optional.of(new StatusServer("--agent-status-listen", endpoint, tls, registry, () -> report(sources)));
     }
 
     /** The port it listens on; -1 before it does. */
@@ -123,18 +131,22 @@ public final class StatusPage implements AutoCloseable {
                 "sender", Map.of("engine", loop::waitingCalls, "log", loop::waitingRecords, "port", loop::waitingCompletions));
         metrics.gauge("tierlog_agent_engine_sessions", "Sessions that engines have open", () -> sources.engines().openSessions());
         metrics.gauge("tierlog_agent_engine_calls_waiting", "Calls of engines that wait for an answer", () -> sources.engines().waitingCalls());
-        KafkaEventSink events = sources.events();
-        metrics.counter("tierlog_agent_events_total", "Events that were given to the producer", events::appended);
-        metrics.gauge("tierlog_agent_unsent_events", "Events that the log has not acknowledged yet", events::unacknowledged);
-        metrics.gauge("tierlog_agent_unsent_events_bytes", "Bytes of the events that the log has not acknowledged", events::unacknowledgedBytes);
+        Supplier<KafkaEventSink> events = sources.events();
+        metrics.counter("tierlog_agent_events_total", "Events that were given to the producer, since it last began as a new sender",
+                () -> events.get().appended());
+        metrics.gauge("tierlog_agent_unsent_events", "Events that the log has not acknowledged yet", () -> events.get().unacknowledged());
+        metrics.gauge("tierlog_agent_unsent_events_bytes", "Bytes of the events that the log has not acknowledged",
+                () -> events.get().unacknowledgedBytes());
         metrics.gauge("tierlog_agent_unsent_events_limit", "Unacknowledged events from which on new work is refused",
                 () -> sources.buffer().records());
         metrics.gauge("tierlog_agent_unsent_events_seconds", "Time since the log acknowledged an event, while some wait",
-                () -> events.silentMs() / 1_000.0);
+                () -> events.get().silentMs() / 1_000.0);
         metrics.counter("tierlog_agent_commands_unreadable_total", "Records for this node that could not be read, since it registered",
                 () -> sources.commands().get().unreadable());
         metrics.counter("tierlog_agent_commands_forged_total", "Commands that were refused because of their code, since it registered",
                 () -> sources.commands().get().forged());
+        metrics.counter("tierlog_agent_commands_unsigned_total", "Records without a code that --record-check WARN has taken",
+                () -> sources.signing().map(RecordSigning::unsigned).orElse(0L).doubleValue());
         metrics.gauge("tierlog_agent_device_lost", "1 when the device has failed for good", () -> sources.device().lost() ? 1 : 0);
         sources.disk().ifPresent(file -> metrics.disk(file::status));
         sources.finder().ifPresent(finder -> {

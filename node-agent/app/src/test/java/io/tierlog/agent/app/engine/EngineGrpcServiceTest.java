@@ -8,7 +8,6 @@ import io.grpc.Context;
 import io.grpc.Metadata;
 import io.grpc.StatusRuntimeException;
 import io.tierlog.agent.app.Eventually;
-import io.tierlog.agent.app.Layouts;
 import io.tierlog.agent.app.memory.EnginePool;
 import io.tierlog.agent.core.api.AgentInput;
 import io.tierlog.agent.core.layout.KvLayout;

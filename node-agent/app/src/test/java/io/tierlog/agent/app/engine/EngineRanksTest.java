@@ -13,7 +13,6 @@ import io.grpc.Status;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.StreamObserver;
 import io.tierlog.agent.app.Eventually;
-import io.tierlog.agent.app.Layouts;
 import io.tierlog.agent.app.TestEngine;
 import io.tierlog.agent.app.memory.EmulatedDevice;
 import io.tierlog.agent.app.memory.EnginePool;
@@ -32,6 +31,7 @@ import io.tierlog.engine.v1.MemoryRegion;
 import io.tierlog.engine.v1.Notice;
 import io.tierlog.engine.v1.RegisterBuffersRequest;
 import io.tierlog.schemas.Layout;
+import io.tierlog.tls.Tls;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -68,7 +68,7 @@ class EngineRanksTest {
     };
     private final List<Layout> layouts = Layouts.opaque(100, 16);
     private final EngineServer server = new EngineServer(
-            EngineAddress.tcp(0),
+            EngineAddress.tcp(0), Tls.NONE,
             new EngineServer.Wiring(
                     "n1", new AgreedLayouts(layouts, 2), inputs::add, inputs::add, pools, () -> new EngineApiHealth(true, 3, 5, 7, 1, 2)),
             new EngineApiLimits(16, 2, 8, 6, 20, 30_000));

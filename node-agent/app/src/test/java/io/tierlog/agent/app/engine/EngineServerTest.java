@@ -12,7 +12,6 @@ import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.tierlog.agent.app.Eventually;
-import io.tierlog.agent.app.Layouts;
 import io.tierlog.agent.app.TestEngine;
 import io.tierlog.agent.app.memory.EmulatedDevice;
 import io.tierlog.agent.app.memory.EnginePool;
@@ -42,6 +41,7 @@ import io.tierlog.engine.v1.SubmitReply;
 import io.tierlog.engine.v1.SubmitRequest;
 import io.tierlog.schemas.Layout;
 import io.tierlog.schemas.Tier;
+import io.tierlog.tls.Tls;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -85,7 +85,7 @@ class EngineServerTest {
     private final List<AutoCloseable> opened = new ArrayList<>();
     private volatile boolean full;
     private final EngineServer server = new EngineServer(
-            EngineAddress.tcp(0),
+            EngineAddress.tcp(0), Tls.NONE,
             new EngineServer.Wiring(
                     "n1", new AgreedLayouts(layouts, 1), this::call, inputs::add, pools, () -> new EngineApiHealth(true, 3, 5, 7, 1, 2)),
             new EngineApiLimits(PENDING, 2, 3, 6, 20, 30_000));
@@ -351,7 +351,7 @@ class EngineServerTest {
     @Test
     void aPortInUseIsReported() {
         EngineServer second = new EngineServer(
-                EngineAddress.tcp(server.port()),
+                EngineAddress.tcp(server.port()), Tls.NONE,
                 new EngineServer.Wiring(
                         "n1", new AgreedLayouts(layouts, 1), inputs::add, inputs::add, pools, () -> new EngineApiHealth(false, 0, 0, 0, 0, 0)),
                 EngineApiLimits.DEFAULTS);

@@ -9,7 +9,6 @@ import io.grpc.ManagedChannel;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.netty.shaded.io.netty.channel.nio.NioEventLoopGroup;
 import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioDomainSocketChannel;
-import io.tierlog.agent.app.Layouts;
 import io.tierlog.agent.app.memory.EnginePool;
 import io.tierlog.agent.core.api.AgentInput;
 import io.tierlog.agent.core.layout.KvLayout;
@@ -18,6 +17,7 @@ import io.tierlog.agent.core.port.DeviceFault.Kind;
 import io.tierlog.agent.core.port.MemoryHandle;
 import io.tierlog.engine.v1.EngineServiceGrpc;
 import io.tierlog.engine.v1.HealthRequest;
+import io.tierlog.tls.Tls;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -67,7 +67,7 @@ class EngineSocketTest {
             }
         };
         EngineServer server = new EngineServer(
-                address,
+                address, Tls.NONE,
                 new EngineServer.Wiring("n1", new AgreedLayouts(Layouts.opaque(100, 16), 1), inputs::add, inputs::add, none,
                         () -> new EngineApiHealth(true, 3, 5, 7, 1, 2)),
                 EngineApiLimits.DEFAULTS);

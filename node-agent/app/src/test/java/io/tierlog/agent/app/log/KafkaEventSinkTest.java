@@ -10,7 +10,7 @@ import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Reading;
 import io.tierlog.events.RecordStamp;
 import io.tierlog.events.Schemas;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.event.AgentStopping;
 import io.tierlog.schemas.event.Event;
@@ -69,7 +69,7 @@ class KafkaEventSinkTest {
     }
 
     @Test
-    void anEventThatCannotBeDeliveredEndsTheProcessOnce() throws InterruptedException {
+    void anEventThatCannotBeDeliveredIsReportedOnceAndNothingFollowsIt() throws InterruptedException {
         append("node/a", "");
         append("node/a", "");
         producer.errorNext(new TimeoutException("120000 ms have passed"));

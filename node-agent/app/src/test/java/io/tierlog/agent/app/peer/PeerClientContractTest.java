@@ -9,6 +9,7 @@ import io.tierlog.agent.core.port.PeerTransfers;
 import io.tierlog.agent.core.port.PeerTransfersContract;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.PeerReadReason;
+import io.tierlog.tls.Tls;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.util.ArrayList;
@@ -41,13 +42,13 @@ class PeerClientContractTest extends PeerTransfersContract {
         ExecutorService core = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
         own(core::shutdownNow);
         PeerServer[] server = new PeerServer[1];
-        PeerServer.Wiring wiring = new PeerServer.Wiring(PeerAddress.parse("127.0.0.1:0"), Optional.empty(), from, input -> {
+        PeerServer.Wiring wiring = new PeerServer.Wiring(PeerAddress.parse("127.0.0.1:0"), Optional.empty(), Tls.NONE, from, input -> {
             core.execute(() -> answer(server[0], (PeerReadCalled) input));
             return true;
         }, input -> {}, new PeerGate());
         server[0] = own(new PeerServer("a", wiring, LIMITS)).start();
         port = server[0].port();
-        return own(new PeerClient("b", to, Optional.empty(), LIMITS, told::add));
+        return own(new PeerClient("b", to, new PeerClient.Access(Optional.empty(), Tls.NONE), LIMITS, told::add));
     }
 
     private void answer(PeerServer server, PeerReadCalled asked) {

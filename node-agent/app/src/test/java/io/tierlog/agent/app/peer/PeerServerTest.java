@@ -3,8 +3,10 @@ package io.tierlog.agent.app.peer;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.tierlog.agent.app.Eventually;
 import io.tierlog.agent.app.memory.HostPool;
@@ -16,10 +18,13 @@ import io.tierlog.agent.core.api.AgentInput.UnitResult;
 import io.tierlog.agent.core.port.PeerReplies.LeasedPage;
 import io.tierlog.agent.core.port.PeerTransfers.PeerHolder;
 import io.tierlog.agent.core.port.PeerTransfers.PeerPage;
+import io.tierlog.ops.process.Certificates;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.PeerReadReason;
+import io.tierlog.tls.Tls;
+import io.tierlog.tls.TlsFiles;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -27,6 +32,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -64,8 +70,12 @@ class PeerServerTest {
     }
 
     private PeerServer server(Optional<PeerToken> token, PeerLimits limits, Predicate<AgentInput> calls) {
+        return server(token, Tls.NONE, limits, calls);
+    }
+
+    private PeerServer server(Optional<PeerToken> token, Tls tls, PeerLimits limits, Predicate<AgentInput> calls) {
         PeerServer.Wiring wiring = new PeerServer.Wiring(
-                PeerAddress.parse("127.0.0.1:0"), token, from, calls, input -> over.add((PeerReadFinished) input), gate);
+                PeerAddress.parse("127.0.0.1:0"), token, tls, from, calls, input -> over.add((PeerReadFinished) input), gate);
         PeerServer server = new PeerServer("a", wiring, limits);
         opened.add(server);
         return server.start();
@@ -81,9 +91,38 @@ class PeerServerTest {
 
     private PeerClient client(Optional<PeerToken> token, PeerLimits limits) {
         Consumer<AgentInput> completions = input -> ended.add((PeerUnitEnded) input);
-        PeerClient client = new PeerClient("b", to, token, limits, completions);
+        PeerClient client = new PeerClient("b", to, new PeerClient.Access(token, Tls.NONE), limits, completions);
         opened.add(client);
         return client;
+    }
+
+    private PeerClient client(Tls tls) {
+        PeerClient client = new PeerClient(
+                "b", to, new PeerClient.Access(Optional.of(TOKEN), tls), LIMITS, input -> ended.add((PeerUnitEnded) input));
+        opened.add(client);
+        return client;
+    }
+
+    @Test
+    void withTlsOnlyAReaderOfTheSameClusterReads() throws Exception {
+        if (!Certificates.isPossible()) {
+            System.out.println("NOT RUN: no openssl, which makes the certificates of this test");
+        }
+        assumeTrue(Certificates.isPossible());
+        Certificates ours = Certificates.in(directory.resolve("ours"));
+        Optional<Path> node = Optional.of(ours.certificate("node", "IP:127.0.0.1"));
+        Optional<Path> authority = Optional.of(ours.authority());
+        Tls tls = Tls.of(new TlsFiles(node, Optional.empty(), authority, authority, TlsFiles.Version.TLS13, Set.of()));
+        PeerServer server = server(Optional.of(TOKEN), tls, LIMITS, input -> asked.add((PeerReadCalled) input));
+        read(client(tls), server, 1, 1);
+        server.send(take(asked).call(), lent(1));
+        assertEquals(List.of(OperationReason.COMPLETED), reasons(take(ended)));
+        assertArrayEquals(bytes(from, 0), bytes(to, 7));
+        read(client(Tls.NONE), server, 2, 1);
+        assertNotEquals(List.of(OperationReason.COMPLETED), reasons(take(ended)));
+        read(client(Tls.of(TlsFiles.ofClient(authority, Optional.empty(), Optional.empty()))), server, 3, 1);
+        assertNotEquals(List.of(OperationReason.COMPLETED), reasons(take(ended)));
+        assertTrue(asked.isEmpty(), "the core was asked by a stranger");
     }
 
     private static Bytes key(int i) {
@@ -315,7 +354,7 @@ class PeerServerTest {
     @Test
     void anApiForOtherMachinesNeedsAToken() {
         IllegalArgumentException refused = assertThrows(IllegalArgumentException.class, () -> new PeerServer.Wiring(
-                PeerAddress.parse("0.0.0.0:0"), Optional.empty(), from, input -> true, input -> {}, gate));
+                PeerAddress.parse("0.0.0.0:0"), Optional.empty(), Tls.NONE, from, input -> true, input -> {}, gate));
         assertTrue(String.valueOf(refused.getMessage()).contains("--peer-token-file"), refused.getMessage());
     }
 

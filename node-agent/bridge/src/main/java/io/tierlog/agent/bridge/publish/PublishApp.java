@@ -16,6 +16,7 @@ import io.tierlog.events.TopicAdmin;
 import io.tierlog.events.acl.AccessRole;
 import io.tierlog.events.acl.AclTable;
 import io.tierlog.events.registry.RegistryClient;
+import io.tierlog.tls.Tls;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
@@ -61,12 +62,14 @@ public final class PublishApp implements AutoCloseable {
     private final BatchLog log;
     private final LiveStream live;
     private final BatchForm form;
+    private final Tls tls;
     private final Thread thread;
     private int statusPort = -1;
     private int httpPort = -1;
 
     private PublishApp(PublishConfig config) {
         form = config.content().shape().form();
+        tls = config.tls();
         try {
             int partitions;
             try (TopicAdmin admin = new TopicAdmin(config.access())) {
@@ -88,7 +91,8 @@ public final class PublishApp implements AutoCloseable {
             Tokens tokens = Tokens.of(config.http().tokens());
             config.http().listen().ifPresent(where -> {
                 EventPage page = new EventPage(log, live.indexes(), counts);
-                HttpServer server = own(new HttpServer(new Listener("--http-listen", where, HTTP_LIMITS), tokens, List.of(), List.of(page.page())));
+                Listener at = new Listener("--http-listen", where, HTTP_LIMITS, config.tls());
+                HttpServer server = own(new HttpServer(at, tokens, List.of(), List.of(page.page())));
                 signals.add(page::stop);
                 httpPort = server.port();
             });
@@ -102,7 +106,7 @@ public final class PublishApp implements AutoCloseable {
             health.add("publisher", () -> ended.isDone()
                     ? HealthParts.State.failed("it has ended: " + ended.join().getMessage()) : HealthParts.State.WELL);
             config.status().ifPresent(where -> {
-                StatusServer server = new StatusServer("--publish-status-listen", where, counts.registry(), this::report);
+                StatusServer server = new StatusServer("--publish-status-listen", where, config.tls(), counts.registry(), this::report);
                 parts.push(server);
                 statusPort = server.port();
             });
@@ -167,7 +171,7 @@ public final class PublishApp implements AutoCloseable {
     /** Posts the batches of a partition, as they come, to a receiver that may be so many behind. */
     Webhook webhook(URI url, int partition, long mostBehind) {
         BatchIndex index = live.indexes().get(partition);
-        return new Webhook(url, going -> new LogCursor(log, index, partition, going), index, counts, mostBehind);
+        return new Webhook(url, tls, going -> new LogCursor(log, index, partition, going), index, counts, mostBehind);
     }
 
     private void run() {

@@ -3,12 +3,14 @@ package io.tierlog.agent.bridge.publish;
 
 import io.tierlog.controller.http.Endpoint;
 import io.tierlog.events.KafkaAccess;
-import io.tierlog.events.Topics;
 import io.tierlog.events.config.LogOptions;
 import io.tierlog.events.config.OptionValues;
+import io.tierlog.events.config.TlsOptions;
 import io.tierlog.events.registry.RegistryConfig;
 import io.tierlog.events.registry.RegistryLimits;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.schemas.Tier;
+import io.tierlog.tls.Tls;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.EnumSet;
@@ -23,9 +25,10 @@ import java.util.Set;
  * @param replay the same for replays
  * @param connect addresses of subscribers
  * @param status address of metrics and health; empty for none
+ * @param tls of its HTTP listeners and of its calls to webhooks
  */
 public record PublishConfig(KafkaAccess access, Topics topics, Optional<RegistryConfig> registry, String events, String replay, List<String> connect,
-        Content content, Http http, Optional<Endpoint> status) {
+        Content content, Http http, Optional<Endpoint> status, Tls tls) {
     /** What is published, and how it is written. */
     record Content(Set<Tier> tiers, ReplayAnswer.Shape shape) {}
 
@@ -58,6 +61,6 @@ public record PublishConfig(KafkaAccess access, Topics topics, Optional<Registry
                 new Content(tiers, new ReplayAnswer.Shape(form, values.flag(PublishOptions.REPLAY_TOPICS))),
                 new Http(values.optional(PublishOptions.HTTP_LISTEN).map(Endpoint::parse), values.findPath(PublishOptions.API_TOKENS),
                         values.list(PublishOptions.WEBHOOK).stream().map(URI::create).toList()),
-                values.optional(PublishOptions.STATUS_LISTEN).map(Endpoint::parse));
+                values.optional(PublishOptions.STATUS_LISTEN).map(Endpoint::parse), TlsOptions.tls(values));
     }
 }

@@ -5,6 +5,7 @@ import io.tierlog.controller.http.Endpoint;
 import io.tierlog.events.config.Bounds;
 import io.tierlog.events.config.LogOptions;
 import io.tierlog.events.config.Options;
+import io.tierlog.events.config.TlsOptions;
 import java.util.regex.Pattern;
 import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.config.ConfigDef.Importance;
@@ -54,7 +55,7 @@ public final class PublishOptions {
 
     /** All options, those of the log among them. */
     public static Options options() {
-        return LogOptions.declare(new Options()
+        return TlsOptions.declare(LogOptions.declare(new Options()
                 .group("Events", Importance.HIGH)
                 .option(EVENTS, ConfigDef.Type.STRING, "tcp://127.0.0.1:5557", ADDRESS, "ADDRESS",
                         "Address of the events of partition 0; further partitions have the ports after it, or any with the port *.")
@@ -73,6 +74,6 @@ public final class PublishOptions {
                 .option(TIERS, ConfigDef.Type.STRING, Tiers.LOWER.name(), Bounds.oneOf(Tiers.class), "TIERS",
                         "LOWER for host, disk and store; ALL with the device.")
                 .number(BLOCK_TOKENS, 0, 0, 65_536, "N", "Tokens of a block, for subscribers; 0 when it is not known.")
-                .on(REPLAY_TOPICS, "Send the topic in replays, as vLLM does from 0.26 on."));
+                .on(REPLAY_TOPICS, "Send the topic in replays, as vLLM does from 0.26 on.")));
     }
 }

@@ -8,6 +8,8 @@ import io.tierlog.agent.bridge.publish.BatchLog.Numbered;
 import io.tierlog.events.Causes;
 import io.tierlog.events.RareWarning;
 import io.tierlog.events.config.Bounds;
+import io.tierlog.tls.Tls;
+import io.tierlog.tls.TlsFault;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -56,13 +58,13 @@ final class Webhook implements AutoCloseable {
      * @param cursors makes its cursor, which reads as long as the given is true
      * @param mostBehind batches after which the receiver loses its place
      */
-    Webhook(URI url, Function<BooleanSupplier, LogCursor> cursors, BatchIndex index, PublishCounts counts, long mostBehind) {
+    Webhook(URI url, Tls tls, Function<BooleanSupplier, LogCursor> cursors, BatchIndex index, PublishCounts counts, long mostBehind) {
         this.url = url;
         this.index = index;
         cursor = cursors.apply(() -> closing.getCount() > 0);
         this.counts = counts;
         this.mostBehind = mostBehind;
-        client = HttpClient.newBuilder().connectTimeout(ANSWER).build();
+        client = tls.client(HttpClient.newBuilder().connectTimeout(ANSWER)).build();
         due = index.next();
         cursor.seek(due);
         thread = Thread.ofPlatform().daemon().name("publish-webhook-" + cursor.partition()).start(this::run);
@@ -137,7 +139,8 @@ final class Webhook implements AutoCloseable {
             }
             return status / HUNDRED == SUCCESS;
         } catch (IOException e) {
-            warning.warn("{} does not take its events, they are posted again: {}", Bounds.shown(url.toString()), Causes.of(e));
+            warning.warn("{} does not take its events, they are posted again: {}", Bounds.shown(url.toString()),
+                    TlsFault.of(e).map(TlsFault::advice).orElse(Causes.of(e)));
             return false;
         }
     }

@@ -10,7 +10,7 @@ import io.tierlog.agent.bridge.view.View;
 import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Schemas;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

@@ -11,7 +11,7 @@ import io.tierlog.agent.bridge.view.NamespaceRule;
 import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Schemas;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;

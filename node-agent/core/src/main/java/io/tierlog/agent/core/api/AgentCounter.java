@@ -44,7 +44,7 @@ public enum AgentCounter {
     DISK_COPIES_RECOVERED("Placements that the disk held at start and the agent reported to the log"),
     DISK_COPIES_GIVEN_UP("Copies that the disk held at start and that have no place in the tier"),
     DISK_DROPS_REPEATED("Drops that the disk has to repeat"),
-    REJOINED("Times that the agent was declared lost and registered again"),
+    REJOINED("Times that the agent was declared lost, or its events were, and it registered again"),
     PINS_EXPIRED("Pins on host and device pages that ended because their time was over"),
     LEASES_EXPIRED("Reservations of engines that came to their end unused");
 

@@ -29,6 +29,9 @@ public sealed interface AgentInput {
     /** Another process speaks for the node now: drain, then stop. */
     record Fenced(long byIncarnation) implements AgentInput {}
 
+    /** The log may miss an event of this process, so it speaks no longer under its incarnation; it registers again as another process. */
+    record LogLost() implements AgentInput {}
+
     /** A command for this node, in the order of the log. */
     record CommandReceived(Command command) implements AgentInput {}
 

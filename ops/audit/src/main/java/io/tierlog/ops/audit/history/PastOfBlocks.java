@@ -5,7 +5,7 @@ import io.tierlog.controller.core.invariant.LogInvariants;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.audit.LogEntry;
 import io.tierlog.ops.audit.LogSource;
 import io.tierlog.ops.audit.RecordCursor;

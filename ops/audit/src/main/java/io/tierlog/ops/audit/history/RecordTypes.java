@@ -19,6 +19,7 @@ import io.tierlog.schemas.decision.MigrationStopping;
 import io.tierlog.schemas.decision.MigrationTaken;
 import io.tierlog.schemas.decision.NodeDrained;
 import io.tierlog.schemas.decision.NodeEnded;
+import io.tierlog.schemas.decision.NodeExpired;
 import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.decision.OperationOverdue;
 import io.tierlog.schemas.decision.PromotionsPaused;
@@ -30,8 +31,9 @@ import java.util.List;
 
 /** Which decisions are about a node or a tenant itself. Each names the event that led to it, so the events add nothing. */
 final class RecordTypes {
-    private static final List<WireType<? extends Fact>> OF_NODES = List.of(AgentAccepted.TYPE, AgentRefused.TYPE, NodeEnded.TYPE, EngineJoined.TYPE,
-            EngineLeft.TYPE, WaterLevelCrossed.TYPE, WaterLevelRelieved.TYPE, QuotaExceeded.TYPE, ConfigWarning.TYPE, DrainChanged.TYPE,
+    private static final List<WireType<? extends Fact>> OF_NODES = List.of(AgentAccepted.TYPE, AgentRefused.TYPE, NodeEnded.TYPE,
+            NodeExpired.TYPE, EngineJoined.TYPE, EngineLeft.TYPE,
+            WaterLevelCrossed.TYPE, WaterLevelRelieved.TYPE, QuotaExceeded.TYPE, ConfigWarning.TYPE, DrainChanged.TYPE,
             NodeDrained.TYPE, MigrationTaken.TYPE, MigrationStopping.TYPE, MigrationDeclined.TYPE, PromotionsPaused.TYPE, OperationOverdue.TYPE,
             InputRefused.TYPE);
 

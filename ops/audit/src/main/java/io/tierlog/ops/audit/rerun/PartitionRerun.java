@@ -13,7 +13,7 @@ import io.tierlog.events.Partitions;
 import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
 import io.tierlog.events.RecordStamp;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.events.wire.WireFormat;
 import io.tierlog.ops.audit.LogEntry;
 import io.tierlog.ops.audit.LogSource;

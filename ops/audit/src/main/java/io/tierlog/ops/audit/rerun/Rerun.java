@@ -2,7 +2,7 @@
 package io.tierlog.ops.audit.rerun;
 
 import io.tierlog.events.Codec;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.audit.AuditException;
 import io.tierlog.ops.audit.LogSource;
 import io.tierlog.ops.audit.LogStart;

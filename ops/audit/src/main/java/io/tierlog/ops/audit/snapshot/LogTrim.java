@@ -4,7 +4,7 @@ package io.tierlog.ops.audit.snapshot;
 import io.tierlog.events.Causes;
 import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.audit.AuditException;
 import io.tierlog.ops.audit.LogSource;
 import io.tierlog.ops.audit.PartitionStart;

@@ -2,15 +2,15 @@
 package io.tierlog.ops.audit.snapshot;
 
 import io.tierlog.ops.audit.PartitionStart;
+import io.tierlog.ops.audit.Sha256;
 import java.io.IOException;
 import java.io.StringReader;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
-import java.util.HexFormat;
+import java.util.Collections;
 import java.util.List;
 import java.util.Properties;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
 /**
  * What a snapshot consists of, as lines of text that end with their own checksum. Immutable.
@@ -22,15 +22,31 @@ import java.util.Properties;
  * @param previous name of the snapshot that it went on from; empty when it was folded from the beginning of the log
  * @param createdMs when it was made, milliseconds since 1970
  * @param parts one for each partition, ascending
+ * @param bindings what else it is bound to, by name; a snapshot has none, a checkpoint of an audit has some
  */
-record Manifest(int layout, int coreVersion, String events, String decisions, String previous, long createdMs, List<Part> parts) {
+record Manifest(
+        int layout,
+        int coreVersion,
+        String events,
+        String decisions,
+        String previous,
+        long createdMs,
+        List<Part> parts,
+        SortedMap<String, String> bindings) {
     /** Its name in the directory of the snapshot. */
     static final String FILE = "snapshot.properties";
 
     private static final String CHECKSUM = "sha256=";
+    private static final String BINDING = "binding.";
 
     Manifest {
         parts = List.copyOf(parts);
+        bindings = Collections.unmodifiableSortedMap(new TreeMap<>(bindings));
+    }
+
+    /** Of a snapshot. */
+    Manifest(int layout, int coreVersion, String events, String decisions, String previous, long createdMs, List<Part> parts) {
+        this(layout, coreVersion, events, decisions, previous, createdMs, parts, Collections.emptySortedMap());
     }
 
     /**
@@ -67,7 +83,8 @@ record Manifest(int layout, int coreVersion, String events, String decisions, St
             line(text, prefix + "bytes", part.bytes);
             line(text, prefix + "sha256", part.sha256);
         }
-        return text + CHECKSUM + sha256(text.toString()) + "\n";
+        bindings.forEach((name, value) -> line(text, BINDING + name, value));
+        return text + CHECKSUM + Sha256.of(text.toString()) + "\n";
     }
 
     private static void line(StringBuilder text, String name, Object value) {
@@ -81,7 +98,7 @@ record Manifest(int layout, int coreVersion, String events, String decisions, St
      */
     static Manifest of(String text) throws IOException {
         int end = text.lastIndexOf(CHECKSUM);
-        if (end < 0 || !text.substring(end).strip().equals(CHECKSUM + sha256(text.substring(0, end)))) {
+        if (end < 0 || !text.substring(end).strip().equals(CHECKSUM + Sha256.of(text.substring(0, end)))) {
             throw new IOException(FILE + " is damaged: its checksum is wrong");
         }
         Properties values = new Properties();
@@ -95,8 +112,11 @@ record Manifest(int layout, int coreVersion, String events, String decisions, St
                 parts.add(new Part(at, number(values, prefix + "bytes"), values.getProperty(prefix + "sha256", ""),
                         number(values, prefix + "placements")));
             }
+            SortedMap<String, String> bindings = new TreeMap<>();
+            values.stringPropertyNames().stream().filter(name -> name.startsWith(BINDING))
+                    .forEach(name -> bindings.put(name.substring(BINDING.length()), values.getProperty(name)));
             return new Manifest((int) number(values, "layout"), (int) number(values, "core-version"), values.getProperty("events", ""),
-                    values.getProperty("decisions", ""), values.getProperty("previous", ""), number(values, "created-ms"), parts);
+                    values.getProperty("decisions", ""), values.getProperty("previous", ""), number(values, "created-ms"), parts, bindings);
         } catch (NumberFormatException e) {
             throw new IOException(FILE + " is of another version: " + e.getMessage(), e);
         }
@@ -104,19 +124,5 @@ record Manifest(int layout, int coreVersion, String events, String decisions, St
 
     private static long number(Properties values, String name) {
         return Long.parseLong(values.getProperty(name, "no " + name));
-    }
-
-    /** Checksum of a text, in hexadecimal digits. */
-    static String sha256(String text) {
-        return HexFormat.of().formatHex(digest().digest(text.getBytes(StandardCharsets.UTF_8)));
-    }
-
-    /** A digest of the kind that snapshots use. */
-    static MessageDigest digest() {
-        try {
-            return MessageDigest.getInstance("SHA-256");
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java has SHA-256", e);
-        }
     }
 }

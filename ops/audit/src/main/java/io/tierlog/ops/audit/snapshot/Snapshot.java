@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.audit.snapshot;
 
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.audit.AuditException;
 import io.tierlog.ops.audit.LogStart;
 import io.tierlog.ops.audit.PartitionStart;
+import io.tierlog.ops.audit.Sha256;
 import io.tierlog.ops.audit.SnapshotFold;
 import java.io.IOException;
 import java.io.InputStream;
@@ -12,7 +13,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.DigestInputStream;
 import java.security.MessageDigest;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 
@@ -48,8 +48,18 @@ public final class Snapshot implements LogStart {
     }
 
     private static AuditException damaged(Path path, IOException why) {
-        return new AuditException("the snapshot " + path + " cannot be used: " + why.getMessage(),
-                "use an earlier one (snapshot list), and make another with snapshot create", why);
+        return isCheckpoint(path)
+                ? new AuditException("the checkpoint " + path + " cannot be used: " + why.getMessage(),
+                        "delete it: the audit then goes on from the one before it, or begins at the beginning of the log", why)
+                : new AuditException("the snapshot " + path + " cannot be used: " + why.getMessage(),
+                        "use an earlier one (snapshot list), and make another with snapshot create", why);
+    }
+
+    /** Whether a directory, or one of its files, is of a checkpoint. */
+    private static boolean isCheckpoint(Path path) {
+        Path above = path.getParent();
+        return path.getFileName().toString().startsWith(Checkpoints.KIND)
+                || (above != null && above.getFileName() != null && above.getFileName().toString().startsWith(Checkpoints.KIND + "-"));
     }
 
     /** Its name in the directory of snapshots. */
@@ -98,7 +108,7 @@ public final class Snapshot implements LogStart {
 
     /** What {@link #VERIFIED} holds. */
     String mark() {
-        return Manifest.sha256(text);
+        return Sha256.of(text);
     }
 
     /**
@@ -151,14 +161,14 @@ public final class Snapshot implements LogStart {
     }
 
     private static void requireWhole(Path file, Manifest.Part part) throws IOException {
-        MessageDigest digest = Manifest.digest();
+        MessageDigest digest = Sha256.digest();
         try (InputStream in = new DigestInputStream(Files.newInputStream(file), digest)) {
             byte[] buffer = new byte[BUFFER];
             while (in.read(buffer) >= 0) {
                 // Only the digest matters.
             }
         }
-        if (!HexFormat.of().formatHex(digest.digest()).equals(part.sha256())) {
+        if (!Sha256.hex(digest).equals(part.sha256())) {
             throw new IOException("its checksum is wrong");
         }
     }

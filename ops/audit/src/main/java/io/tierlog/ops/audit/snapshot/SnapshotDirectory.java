@@ -38,12 +38,14 @@ import org.slf4j.LoggerFactory;
  */
 public final class SnapshotDirectory {
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotDirectory.class);
-    private static final Pattern NAME = Pattern.compile("snapshot-(\\d{6,9})");
+    private static final String SNAPSHOT = "snapshot";
     private static final String MAKING = ".making-";
     private static final String LOCK = ".lock";
 
     private final Path directory;
     private final SnapshotFiles files;
+    private final String kind;
+    private final Pattern name;
 
     /** The directory, which {@link #create} makes if there is none. */
     public SnapshotDirectory(Path directory) {
@@ -51,8 +53,15 @@ public final class SnapshotDirectory {
     }
 
     SnapshotDirectory(Path directory, SnapshotFiles files) {
+        this(directory, files, SNAPSHOT);
+    }
+
+    /** A directory in which each has a name that begins with {@code kind}; others do not show. */
+    SnapshotDirectory(Path directory, SnapshotFiles files, String kind) {
         this.directory = directory;
         this.files = files;
+        this.kind = kind;
+        this.name = Pattern.compile(kind + "-(\\d{6,9})");
     }
 
     /** Fills a directory. */
@@ -100,12 +109,39 @@ public final class SnapshotDirectory {
         return all.isEmpty() ? Optional.empty() : Optional.of(all.getLast());
     }
 
+    /**
+     * The newest.
+     *
+     * @throws AuditException when its manifest is damaged
+     */
+    Optional<Snapshot> newest() {
+        List<Path> all = paths();
+        return all.isEmpty() ? Optional.empty() : Optional.of(Snapshot.in(all.getLast()));
+    }
+
+    /** Deletes all but the newest {@code count}. */
+    void keep(int count) {
+        List<Path> all = paths();
+        try {
+            for (Path one : all.subList(0, Math.max(0, all.size() - count))) {
+                // What has a name is whole, so it loses its name first; when the process is killed here, the next one deletes the rest.
+                String leftover = MAKING + UUID.randomUUID();
+                Files.createFile(directory.resolve(leftover + LOCK));
+                files.rename(one, directory.resolve(leftover));
+                delete(directory.resolve(leftover));
+                Files.delete(directory.resolve(leftover + LOCK));
+            }
+        } catch (IOException e) {
+            throw unreadable(e);
+        }
+    }
+
     private List<Path> paths() {
         if (!Files.isDirectory(directory)) {
             return List.of();
         }
         try (Stream<Path> names = Files.list(directory)) {
-            return names.filter(path -> NAME.matcher(path.getFileName().toString()).matches()).sorted().toList();
+            return names.filter(path -> name.matcher(path.getFileName().toString()).matches()).sorted().toList();
         } catch (IOException e) {
             throw unreadable(e);
         }
@@ -122,9 +158,9 @@ public final class SnapshotDirectory {
      * @throws AuditException when it cannot be written; nothing of it is left then
      */
     Optional<Snapshot> create(Maker maker) throws InterruptedException {
-        String name = MAKING + UUID.randomUUID();
-        Path making = directory.resolve(name);
-        Path lock = directory.resolve(name + LOCK);
+        String leftover = MAKING + UUID.randomUUID();
+        Path making = directory.resolve(leftover);
+        Path lock = directory.resolve(leftover + LOCK);
         try {
             Files.createDirectories(directory);
             // Closing the channel releases the lock.
@@ -148,23 +184,23 @@ public final class SnapshotDirectory {
         writeText(making.resolve(Manifest.FILE), manifest.text());
         files.sync(making);
         while (true) {
-            Path name = directory.resolve(String.format(Locale.ROOT, "snapshot-%06d", lastNumber() + 1));
+            Path next = directory.resolve(String.format(Locale.ROOT, "%s-%06d", kind, lastNumber() + 1));
             try {
-                files.rename(making, name);
+                files.rename(making, next);
             } catch (IOException e) {
-                if (Files.exists(name)) {
+                if (Files.exists(next)) {
                     continue; // Another process was faster.
                 }
                 throw e;
             }
             files.sync(directory);
-            return name;
+            return next;
         }
     }
 
     private long lastNumber() {
         List<Path> taken = paths();
-        return taken.isEmpty() ? 0 : Long.parseLong(taken.getLast().getFileName().toString().substring("snapshot-".length()));
+        return taken.isEmpty() ? 0 : Long.parseLong(taken.getLast().getFileName().toString().substring(kind.length() + 1));
     }
 
     /** Records that a snapshot was verified. */
@@ -204,8 +240,8 @@ public final class SnapshotDirectory {
         try (FileChannel channel = FileChannel.open(lock, StandardOpenOption.WRITE)) {
             FileLock free = channel.tryLock();
             if (free != null) {
-                String name = lock.getFileName().toString();
-                delete(directory.resolve(name.substring(0, name.length() - LOCK.length())));
+                String leftover = lock.getFileName().toString();
+                delete(directory.resolve(leftover.substring(0, leftover.length() - LOCK.length())));
                 Files.deleteIfExists(lock);
             }
         } catch (OverlappingFileLockException | NoSuchFileException e) {

@@ -3,7 +3,7 @@ package io.tierlog.ops.audit.snapshot;
 
 import io.tierlog.controller.core.api.CoreVersion;
 import io.tierlog.events.Codec;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.audit.AuditException;
 import io.tierlog.ops.audit.Finding;
 import io.tierlog.ops.audit.LogSource;
@@ -18,11 +18,8 @@ import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.DigestOutputStream;
-import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -104,13 +101,9 @@ public final class Snapshotter {
     private record Written(Manifest.Part part, Optional<Finding> finding) {}
 
     private Written write(int partition, LogStart start, Path into) throws IOException {
-        MessageDigest digest = Manifest.digest();
-        long[] bytes = new long[1];
-        Path file = into.resolve("partition-" + partition);
-        SnapshotFold.Result result = SnapshotFold.write(job(partition), start.of(partition), Long.MAX_VALUE, () -> new DataOutputStream(
-                new BufferedOutputStream(new Counted(new DigestOutputStream(directory.write(file), digest), bytes), BUFFER)));
-        String sha256 = HexFormat.of().formatHex(digest.digest());
-        return new Written(new Manifest.Part(result.at(), bytes[0], sha256, result.placements()), result.finding());
+        PartFile file = new PartFile(directory, into, partition);
+        SnapshotFold.Result result = SnapshotFold.write(job(partition), start.of(partition), Long.MAX_VALUE, file::open);
+        return new Written(file.part(result.at(), result.placements()), result.finding());
     }
 
     /**
@@ -186,34 +179,6 @@ public final class Snapshotter {
 
     private SnapshotFold.Job job(int partition) {
         return new SnapshotFold.Job(source, topics, codec, partition, progress);
-    }
-
-    /** Counts what is written. */
-    private static final class Counted extends OutputStream {
-        private final OutputStream out;
-        private final long[] bytes;
-
-        Counted(OutputStream out, long[] bytes) {
-            this.out = out;
-            this.bytes = bytes;
-        }
-
-        @Override
-        public void write(int one) throws IOException {
-            out.write(one);
-            bytes[0]++;
-        }
-
-        @Override
-        public void write(byte[] data, int offset, int length) throws IOException {
-            out.write(data, offset, length);
-            bytes[0] += length;
-        }
-
-        @Override
-        public void close() throws IOException {
-            out.close();
-        }
     }
 
     /** Compares what is written with what is there. */

@@ -4,7 +4,7 @@ package io.tierlog.ops.audit.state;
 import io.tierlog.controller.core.table.Rows;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Partitions;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.audit.AuditException;
 import io.tierlog.ops.audit.LogSource;
 import io.tierlog.ops.audit.LogStart;

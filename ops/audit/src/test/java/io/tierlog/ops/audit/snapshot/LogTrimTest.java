@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.events.KafkaAccess;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.audit.AuditException;
 import io.tierlog.ops.audit.ClusterLog;
 import io.tierlog.ops.audit.LogEntry;

@@ -9,7 +9,7 @@ import io.tierlog.events.Codec;
 import io.tierlog.events.Partitions;
 import io.tierlog.events.RecordStamp;
 import io.tierlog.events.Schemas;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.audit.LogEntry;
 import io.tierlog.ops.audit.MemoryLog;
 import io.tierlog.schemas.Envelope;

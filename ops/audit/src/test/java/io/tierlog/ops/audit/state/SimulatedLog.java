@@ -8,7 +8,7 @@ import io.tierlog.controller.core.table.RowKey;
 import io.tierlog.controller.core.table.Table;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Schemas;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.audit.LogEntry;
 import io.tierlog.ops.audit.MemoryLog;
 import io.tierlog.ops.simulation.swarm.RandomLog;

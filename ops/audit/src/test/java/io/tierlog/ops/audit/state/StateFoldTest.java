@@ -235,17 +235,17 @@ class StateFoldTest {
         HeapTables heap = new HeapTables();
         RowKey.Namespace chat = new RowKey.Namespace("node/a", Namespaces.digest("chat"));
         RowKey.Namespace other = new RowKey.Namespace("node/a", Namespaces.digest("other"));
-        heap.put(Rows.NAMESPACES, chat, new NamespaceRow("chat", 1, List.of()));
+        heap.put(Rows.NAMESPACES, chat, new NamespaceRow("chat", 1, List.of(), 0));
         ChangedTables changed = new ChangedTables(heap);
         StateDiff.By placed = new StateDiff.By(7, "BlocksPlaced");
         changed.by(placed);
-        changed.put(Rows.NAMESPACES, chat, new NamespaceRow("chat", 2, List.of()));
-        changed.put(Rows.NAMESPACES, other, new NamespaceRow("other", 2, List.of()));
+        changed.put(Rows.NAMESPACES, chat, new NamespaceRow("chat", 2, List.of(), 0));
+        changed.put(Rows.NAMESPACES, other, new NamespaceRow("other", 2, List.of(), 0));
 
         assertEquals(List.of(new StateDiff.Field("incarnation", "1", "2", List.of(placed))), changed.changes(0).getFirst().fields());
         assertEquals(List.of("chat", "other"), changed.changes(0).stream().map(StateDiff.Change::row).toList());
 
-        changed.put(Rows.NAMESPACES, chat, new NamespaceRow("chat", 1, List.of()));
+        changed.put(Rows.NAMESPACES, chat, new NamespaceRow("chat", 1, List.of(), 0));
         changed.delete(Rows.NAMESPACES, other);
 
         assertEquals(List.of(), changed.changes(0));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.bench.broker;
 
-import io.tierlog.ops.bench.BenchException;
+import io.tierlog.ops.bench.report.BenchException;
 import io.tierlog.ops.process.ChildProcess;
 import io.tierlog.ops.process.ChildProcessException;
 import java.io.IOException;

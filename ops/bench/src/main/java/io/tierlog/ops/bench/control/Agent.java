@@ -2,7 +2,7 @@
 package io.tierlog.ops.bench.control;
 
 import io.tierlog.agent.core.operation.StoreShard;
-import io.tierlog.ops.bench.BenchException;
+import io.tierlog.ops.bench.report.BenchException;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.BlockStatus;

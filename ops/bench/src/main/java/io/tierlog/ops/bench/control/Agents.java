@@ -3,7 +3,7 @@ package io.tierlog.ops.bench.control;
 
 import io.tierlog.events.LogReader;
 import io.tierlog.events.Reading;
-import io.tierlog.ops.bench.BenchException;
+import io.tierlog.ops.bench.report.BenchException;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.decision.AgentAccepted;
 import io.tierlog.schemas.decision.AgentRefused;

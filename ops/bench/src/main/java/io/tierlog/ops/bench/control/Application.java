@@ -11,11 +11,11 @@ interface Application extends AutoCloseable {
     /**
      * Waits until it processes.
      *
-     * @throws io.tierlog.ops.bench.BenchException when it does not start in time
+     * @throws io.tierlog.ops.bench.report.BenchException when it does not start in time
      */
     void awaitRunning(Duration patience) throws InterruptedException;
 
-    /** @throws io.tierlog.ops.bench.BenchException when it has stopped by itself */
+    /** @throws io.tierlog.ops.bench.report.BenchException when it has stopped by itself */
     void check();
 
     /** Stops it, after a last commit. */

@@ -3,8 +3,8 @@ package io.tierlog.ops.bench.control;
 
 import io.tierlog.controller.streams.CommandDelivery;
 import io.tierlog.ops.audit.LogSource;
-import io.tierlog.ops.bench.BenchException;
-import io.tierlog.ops.bench.Report;
+import io.tierlog.ops.bench.report.BenchException;
+import io.tierlog.ops.bench.report.Report;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;

@@ -2,8 +2,8 @@
 package io.tierlog.ops.bench.control;
 
 import io.tierlog.controller.streams.CommandDelivery;
-import io.tierlog.ops.bench.Report;
-import io.tierlog.ops.bench.Row;
+import io.tierlog.ops.bench.report.Report;
+import io.tierlog.ops.bench.report.Row;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.Locale;

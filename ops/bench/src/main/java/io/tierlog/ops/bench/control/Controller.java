@@ -6,8 +6,8 @@ import io.tierlog.controller.streams.ControllerApp;
 import io.tierlog.controller.streams.ControllerConfig;
 import io.tierlog.controller.streams.StreamsTuning;
 import io.tierlog.events.KafkaAccess;
-import io.tierlog.events.Topics;
-import io.tierlog.ops.bench.BenchException;
+import io.tierlog.events.topic.Topics;
+import io.tierlog.ops.bench.report.BenchException;
 import java.time.Duration;
 import java.util.Locale;
 

@@ -2,7 +2,7 @@
 package io.tierlog.ops.bench.control;
 
 import io.tierlog.events.KafkaAccess;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 

@@ -3,7 +3,7 @@ package io.tierlog.ops.bench.control;
 
 import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
-import io.tierlog.ops.bench.BenchException;
+import io.tierlog.ops.bench.report.BenchException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;

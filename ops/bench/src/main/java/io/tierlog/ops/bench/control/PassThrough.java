@@ -2,8 +2,8 @@
 package io.tierlog.ops.bench.control;
 
 import io.tierlog.events.KafkaAccess;
-import io.tierlog.events.Topics;
-import io.tierlog.ops.bench.BenchException;
+import io.tierlog.events.topic.Topics;
+import io.tierlog.ops.bench.report.BenchException;
 import java.time.Duration;
 import java.util.Properties;
 import java.util.concurrent.CountDownLatch;

@@ -5,7 +5,7 @@ import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.LogReader;
 import io.tierlog.events.Reading;
-import io.tierlog.ops.bench.BenchException;
+import io.tierlog.ops.bench.report.BenchException;
 import io.tierlog.schemas.WireRecord;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;

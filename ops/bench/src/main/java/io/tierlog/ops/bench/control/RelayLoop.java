@@ -2,7 +2,7 @@
 package io.tierlog.ops.bench.control;
 
 import io.tierlog.events.KafkaAccess;
-import io.tierlog.ops.bench.BenchException;
+import io.tierlog.ops.bench.report.BenchException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

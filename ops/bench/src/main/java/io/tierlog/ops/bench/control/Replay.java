@@ -4,7 +4,7 @@ package io.tierlog.ops.bench.control;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.LogReader;
 import io.tierlog.events.Reading;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.schemas.decision.Fact;
 import java.lang.management.CompilationMXBean;
 import java.lang.management.ManagementFactory;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.bench.control;
 
-import io.tierlog.ops.bench.BenchException;
+import io.tierlog.ops.bench.report.BenchException;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;

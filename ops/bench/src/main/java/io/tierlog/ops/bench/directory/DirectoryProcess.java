@@ -2,8 +2,8 @@
 package io.tierlog.ops.bench.directory;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.tierlog.ops.bench.BenchException;
 import io.tierlog.ops.bench.broker.BrokerProcess;
+import io.tierlog.ops.bench.report.BenchException;
 import io.tierlog.ops.process.ChildProcess;
 import io.tierlog.ops.process.ChildProcessException;
 import java.io.IOException;

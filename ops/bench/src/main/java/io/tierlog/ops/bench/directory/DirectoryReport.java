@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.bench.directory;
 
-import io.tierlog.ops.bench.Report;
-import io.tierlog.ops.bench.Row;
+import io.tierlog.ops.bench.report.Report;
+import io.tierlog.ops.bench.report.Row;
 import java.util.List;
 import java.util.Locale;
 

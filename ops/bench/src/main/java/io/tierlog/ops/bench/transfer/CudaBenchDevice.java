@@ -14,7 +14,7 @@ import io.tierlog.agent.cuda.CudaDriver;
 import io.tierlog.agent.cuda.CudaLimits;
 import io.tierlog.agent.cuda.CudaMemory;
 import io.tierlog.agent.cuda.MemoryExporter;
-import io.tierlog.ops.bench.BenchException;
+import io.tierlog.ops.bench.report.BenchException;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;

@@ -9,7 +9,7 @@ import io.tierlog.agent.core.copy.Direction;
 import io.tierlog.agent.core.layout.KvLayout;
 import io.tierlog.agent.core.port.DeviceCopies.PageCopy;
 import io.tierlog.agent.core.port.DeviceFault;
-import io.tierlog.ops.bench.BenchException;
+import io.tierlog.ops.bench.report.BenchException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

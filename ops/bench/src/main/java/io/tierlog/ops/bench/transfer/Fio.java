@@ -4,7 +4,7 @@ package io.tierlog.ops.bench.transfer;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.tierlog.ops.bench.BenchException;
+import io.tierlog.ops.bench.report.BenchException;
 import io.tierlog.ops.process.ChildProcess;
 import io.tierlog.ops.process.ChildProcessException;
 import java.io.IOException;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.bench.transfer;
 
-import io.tierlog.ops.bench.BenchException;
+import io.tierlog.ops.bench.report.BenchException;
 import io.tierlog.ops.bench.transfer.Fio.Mode;
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.bench.transfer;
 
-import io.tierlog.ops.bench.Row;
+import io.tierlog.ops.bench.report.Row;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToDoubleFunction;

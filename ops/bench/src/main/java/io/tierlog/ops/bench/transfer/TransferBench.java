@@ -2,9 +2,9 @@
 package io.tierlog.ops.bench.transfer;
 
 import io.tierlog.agent.core.layout.KvLayout;
-import io.tierlog.ops.bench.BenchException;
-import io.tierlog.ops.bench.Report;
-import io.tierlog.ops.bench.Row;
+import io.tierlog.ops.bench.report.BenchException;
+import io.tierlog.ops.bench.report.Report;
+import io.tierlog.ops.bench.report.Row;
 import io.tierlog.ops.bench.transfer.TransferBenchConfig.Device;
 import io.tierlog.ops.bench.transfer.TransferBenchConfig.Tier;
 import java.io.IOException;

@@ -2,7 +2,7 @@
 package io.tierlog.ops.bench.transfer;
 
 import io.tierlog.agent.core.api.AgentInput.UnitResult;
-import io.tierlog.ops.bench.BenchException;
+import io.tierlog.ops.bench.report.BenchException;
 import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;

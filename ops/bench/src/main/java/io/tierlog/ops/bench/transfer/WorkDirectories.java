@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.bench.transfer;
 
-import io.tierlog.ops.bench.BenchException;
-import io.tierlog.ops.bench.Cleanup;
 import io.tierlog.ops.bench.broker.TemporaryDirectory;
+import io.tierlog.ops.bench.report.BenchException;
+import io.tierlog.ops.bench.report.Cleanup;
 import io.tierlog.ops.bench.transfer.TransferBenchConfig.Device;
 import io.tierlog.ops.bench.transfer.TransferBenchConfig.Shape;
 import io.tierlog.ops.bench.transfer.TransferBenchConfig.Tier;

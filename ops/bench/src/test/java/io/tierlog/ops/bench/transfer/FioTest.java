@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.tierlog.ops.bench.BenchException;
+import io.tierlog.ops.bench.report.BenchException;
 import io.tierlog.ops.bench.transfer.Fio.Mode;
 import java.util.List;
 import org.junit.jupiter.api.Test;

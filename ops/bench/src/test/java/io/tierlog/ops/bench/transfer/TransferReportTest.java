@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.tierlog.ops.bench.Report;
-import io.tierlog.ops.bench.Row;
+import io.tierlog.ops.bench.report.Report;
+import io.tierlog.ops.bench.report.Row;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli.audit;
 
-import io.tierlog.ops.cli.CliError;
-import java.util.concurrent.Callable;
+import io.tierlog.ops.cli.command.CommandGroup;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Spec;
 
 /** {@code tierlog audit}: commands that read a log. */
 @Command(
@@ -24,14 +21,4 @@ import picocli.CommandLine.Spec;
             AuditTenantCommand.class,
             AuditVerifyCommand.class
         })
-public final class AuditCommand implements Callable<Integer> {
-    @Spec
-    CommandSpec spec;
-
-    /** Prints the help: a subcommand is needed. */
-    @Override
-    public Integer call() {
-        spec.commandLine().usage(spec.commandLine().getErr());
-        return CliError.BAD_INPUT;
-    }
-}
+public final class AuditCommand extends CommandGroup {}

@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.ops.audit.export.Exporter;
-import io.tierlog.ops.cli.ClusterOptions;
+import io.tierlog.ops.cli.command.ClusterOptions;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli.audit;
 
-import io.tierlog.ops.cli.OutputFormat;
+import io.tierlog.ops.cli.command.OutputFormat;
 import picocli.CommandLine.Option;
 
 /** Which log a command reads, and how it prints. */

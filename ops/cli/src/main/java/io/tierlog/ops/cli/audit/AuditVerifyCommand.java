@@ -11,13 +11,16 @@ import io.tierlog.ops.audit.LogSource;
 import io.tierlog.ops.audit.LogStart;
 import io.tierlog.ops.audit.Verifier;
 import io.tierlog.ops.audit.VerifyReport;
-import io.tierlog.ops.cli.CliError;
-import io.tierlog.ops.cli.ClusterOptions;
+import io.tierlog.ops.audit.snapshot.Checkpoints;
+import io.tierlog.ops.cli.command.CliError;
+import io.tierlog.ops.cli.command.ClusterOptions;
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -53,6 +56,12 @@ final class AuditVerifyCommand implements Callable<Integer> {
     @Mixin
     SnapshotChoice from = new SnapshotChoice();
 
+    @Option(
+            names = "--checkpoint",
+            paramLabel = "DIR",
+            description = "Go on from the last checkpoint in this directory, and leave another one when all holds; first, read everything.")
+    @Nullable Path checkpoint;
+
     @Option(names = "--no-fold", description = "Do not fold the decisions into tables; saves the memory for them.")
     boolean noFold;
 
@@ -66,6 +75,9 @@ final class AuditVerifyCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         return audit.read(cluster, source -> {
             Codec codec = cluster.codec();
+            if (checkpoint != null) {
+                return goOn(source, codec, checkpoint);
+            }
             Verifier verifier = verifier(source, codec, from.start(source, cluster.topics()));
             VerifyReport report = AuditOptions.withProgress(spec.commandLine().getErr(), verifier::recordsSoFar, verifier::verify);
             Map<String, Object> speed = compareSpeed ? speed(source, codec) : Map.of();
@@ -74,9 +86,24 @@ final class AuditVerifyCommand implements Callable<Integer> {
         });
     }
 
+    private int goOn(LogSource source, Codec codec, Path directory) throws Exception {
+        if (noFold || noPlacements || compareSpeed) {
+            throw new CliError("--checkpoint goes with none of --no-fold, --no-placements and --compare-speed", "leave them out", CliError.BAD_INPUT);
+        }
+        Checkpoints checkpoints = new Checkpoints(directory, source, cluster.topics(), codec);
+        Verifier.Options options = options(from.start(source, cluster.topics()));
+        VerifyReport report = AuditOptions.withProgress(spec.commandLine().getErr(), checkpoints::recordsSoFar,
+                () -> checkpoints.verify(options, System.currentTimeMillis()));
+        print(report, Map.of());
+        return report.holds() ? 0 : CliError.FAILURE;
+    }
+
+    private Verifier.Options options(LogStart start) {
+        return new Verifier.Options(audit.threads(), atRest, !noFold, !noPlacements, start, cluster.kafka().signing());
+    }
+
     private Verifier verifier(LogSource source, Codec codec, LogStart start) {
-        Verifier.Options options = new Verifier.Options(audit.threads(), atRest, !noFold, !noPlacements, start, cluster.kafka().signing());
-        return new Verifier(source, cluster.topics(), codec, options);
+        return new Verifier(source, cluster.topics(), codec, options(start));
     }
 
     /** Both ways in turn, the best of each: what is left of the machine's noise hits both alike. */

@@ -8,10 +8,11 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /** Rows as CSV (RFC 4180): a line with the names of the fields, then one for each row. Static and without state. */
-final class CsvText {
+public final class CsvText {
     private CsvText() {}
 
-    static void print(PrintWriter out, ArrayNode rows) {
+    /** Prints the rows. */
+    public static void print(PrintWriter out, ArrayNode rows) {
         if (!rows.isEmpty()) {
             out.print(rows.get(0).properties().stream().map(Map.Entry::getKey).collect(Collectors.joining(",")) + "\r\n");
             for (JsonNode row : rows) {

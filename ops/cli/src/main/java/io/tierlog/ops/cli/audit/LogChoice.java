@@ -7,8 +7,8 @@ import io.tierlog.ops.audit.AuditException;
 import io.tierlog.ops.audit.ClusterLog;
 import io.tierlog.ops.audit.DirectoryLog;
 import io.tierlog.ops.audit.LogSource;
-import io.tierlog.ops.cli.CliError;
-import io.tierlog.ops.cli.ClusterOptions;
+import io.tierlog.ops.cli.command.CliError;
+import io.tierlog.ops.cli.command.ClusterOptions;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** Which log a command reads, and how: the flags and errors that all these commands share. */
-class LogChoice {
+public class LogChoice {
     private static final long PROGRESS_EVERY_MS = 2_000;
 
     @Option(

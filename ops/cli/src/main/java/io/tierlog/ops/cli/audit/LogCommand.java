@@ -11,9 +11,10 @@ import io.tierlog.ops.audit.LogSource;
 import io.tierlog.ops.audit.snapshot.LogTrim;
 import io.tierlog.ops.audit.snapshot.Snapshot;
 import io.tierlog.ops.audit.snapshot.SnapshotDirectory;
-import io.tierlog.ops.cli.CliError;
-import io.tierlog.ops.cli.ClusterOptions;
-import io.tierlog.ops.cli.OutputFormat;
+import io.tierlog.ops.cli.command.CliError;
+import io.tierlog.ops.cli.command.ClusterOptions;
+import io.tierlog.ops.cli.command.CommandGroup;
+import io.tierlog.ops.cli.command.OutputFormat;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.Locale;
@@ -27,17 +28,7 @@ import picocli.CommandLine.Spec;
 
 /** {@code tierlog log}: the records of a log as a whole. */
 @Command(name = "log", description = "Trim a log.", subcommands = LogCommand.Trim.class)
-public final class LogCommand implements Callable<Integer> {
-    @Spec
-    CommandSpec spec;
-
-    /** Prints the help: a subcommand is needed. */
-    @Override
-    public Integer call() {
-        spec.commandLine().usage(spec.commandLine().getErr());
-        return CliError.BAD_INPUT;
-    }
-
+public final class LogCommand extends CommandGroup {
     /** {@code tierlog log trim}. */
     @Command(
             name = "trim",

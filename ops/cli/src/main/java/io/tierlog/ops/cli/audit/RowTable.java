@@ -3,13 +3,13 @@ package io.tierlog.ops.cli.audit;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
-import io.tierlog.ops.cli.Columns;
+import io.tierlog.ops.cli.command.Columns;
 import java.util.Iterator;
 import java.util.Locale;
 import java.util.Map;
 
 /** Rows of the JSON output as a table for people: what programs and people read is made once. Static and without state. */
-final class RowTable {
+public final class RowTable {
     /** Values of fields in milliseconds that are this high are moments, lower ones are durations. */
     private static final long FIRST_MOMENT_MS = 100_000_000_000L;
 
@@ -18,7 +18,7 @@ final class RowTable {
     private RowTable() {}
 
     /** A table of rows that have the same fields; its heads are the names of the fields, and {@code name} where there is no row. */
-    static Columns of(String name, ArrayNode rows) {
+    public static Columns of(String name, ArrayNode rows) {
         if (rows.isEmpty()) {
             return new Columns(name.toUpperCase(Locale.ROOT));
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli.audit;
 
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.audit.LogSource;
 import io.tierlog.ops.audit.LogStart;
 import io.tierlog.ops.audit.snapshot.Snapshot;

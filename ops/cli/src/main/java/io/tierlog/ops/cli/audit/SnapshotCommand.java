@@ -9,9 +9,10 @@ import io.tierlog.ops.audit.PartitionStart;
 import io.tierlog.ops.audit.snapshot.Snapshot;
 import io.tierlog.ops.audit.snapshot.SnapshotDirectory;
 import io.tierlog.ops.audit.snapshot.Snapshotter;
-import io.tierlog.ops.cli.CliError;
-import io.tierlog.ops.cli.ClusterOptions;
-import io.tierlog.ops.cli.OutputFormat;
+import io.tierlog.ops.cli.command.CliError;
+import io.tierlog.ops.cli.command.ClusterOptions;
+import io.tierlog.ops.cli.command.CommandGroup;
+import io.tierlog.ops.cli.command.OutputFormat;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -38,17 +39,7 @@ import picocli.CommandLine.Spec;
             SnapshotRestoreCommand.class,
             SnapshotCommand.Verify.class
         })
-public final class SnapshotCommand implements Callable<Integer> {
-    @Spec
-    CommandSpec spec;
-
-    /** Prints the help: a subcommand is needed. */
-    @Override
-    public Integer call() {
-        spec.commandLine().usage(spec.commandLine().getErr());
-        return CliError.BAD_INPUT;
-    }
-
+public final class SnapshotCommand extends CommandGroup {
     /** {@code tierlog snapshot create}. */
     @Command(
             name = "create",

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli.audit;
 
+import static io.tierlog.ops.cli.audit.HtmlPage.BOTTOM;
+import static io.tierlog.ops.cli.audit.HtmlPage.HEIGHT;
+import static io.tierlog.ops.cli.audit.HtmlPage.LEFT;
+import static io.tierlog.ops.cli.audit.HtmlPage.WIDTH;
+import static io.tierlog.ops.cli.audit.HtmlPage.begin;
+import static io.tierlog.ops.cli.audit.HtmlPage.number;
+import static io.tierlog.ops.cli.audit.HtmlPage.table;
+import static io.tierlog.ops.cli.audit.HtmlPage.text;
+
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.tierlog.ops.cli.Columns;
+import io.tierlog.ops.cli.command.Columns;
 import java.io.PrintWriter;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
-import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -21,26 +26,8 @@ import java.util.TreeSet;
  * the log is escaped. Dark or light as the reader's system is. For one thread.
  */
 final class StatsPage {
-    private static final int WIDTH = 860;
-    private static final int HEIGHT = 220;
-    private static final int LEFT = 70;
-    private static final int BOTTOM = 24;
     /** Most lines of a chart; the rest is left out, the ones with the largest sums stay. */
     private static final int MAX_LINES = 8;
-    private static final int MAX_ROWS = 200;
-
-    private static final String STYLE = """
-            :root { color-scheme: light dark; --ink: #1c2733; --paper: #fdfdfd; --faint: #c9d1d9; }
-            @media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --paper: #12181f; --faint: #3a4552; } }
-            body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); }
-            body { max-width: 960px; margin: 2em auto; padding: 0 1em; }
-            svg { width: 100%; height: auto; } text { fill: var(--ink); font-size: 11px; } .axis { stroke: var(--faint); fill: none; }
-            .line { fill: none; stroke-width: 1.8; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-            td, th { text-align: left; padding: 2px 14px 2px 0; border-bottom: 1px solid var(--faint); }
-            .c0 { stroke: #2f81f7; } .c1 { stroke: #d4650b; } .c2 { stroke: #2da44e; } .c3 { stroke: #a371f7; }
-            .c4 { stroke: #e0559a; } .c5 { stroke: #0f9aa8; } .c6 { stroke: #b08800; } .c7 { stroke: #8b6f5c; }
-            .bar { fill: #2f81f7; }
-            """;
 
     private final ObjectNode json;
     private final String by;
@@ -55,11 +42,7 @@ final class StatsPage {
     }
 
     void print(PrintWriter out) {
-        out.println("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">");
-        out.println("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-" + digest(STYLE)
-                + "'; base-uri 'none'; form-action 'none'\">");
-        out.println("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>Tierlog: statistics of a log</title>");
-        out.println("<style>" + STYLE + "</style>\n</head>\n<body>\n<h1>Statistics of a log</h1>");
+        HtmlPage.open(out, "Statistics of a log");
         out.println("<p>" + text(Columns.time(json.path("from_ms").asLong())) + " to " + text(Columns.time(json.path("to_ms").asLong()))
                 + ", hit ratio " + ratio(json.path("hit_ratio").asDouble()) + " of " + json.path("block_accesses").asLong() + " prompt blocks</p>");
         String each = "each " + json.path("every_ms").asLong() / 1_000.0 + " s";
@@ -73,7 +56,7 @@ final class StatsPage {
             table(out, "By " + by, json.path("rows"));
         }
         table(out, "Numbers, " + each, json.path("series"));
-        out.println("</body>\n</html>");
+        HtmlPage.close(out);
     }
 
     private void lines(PrintWriter out, String title, String field) {
@@ -142,63 +125,11 @@ final class StatsPage {
         out.println("</svg>");
     }
 
-    private static void begin(PrintWriter out, String title, String most) {
-        out.println("<h2>" + text(title) + "</h2>");
-        out.println("<svg viewBox=\"0 0 " + WIDTH + " " + HEIGHT + "\" role=\"img\" aria-label=\"" + text(title) + "\">");
-        out.println("<path class=\"axis\" d=\"M" + LEFT + " 10V" + (HEIGHT - BOTTOM) + "H" + (WIDTH - 10) + "\"/><text x=\"" + (LEFT - 6)
-                + "\" y=\"18\" text-anchor=\"end\">" + text(most) + "</text><text x=\"" + (LEFT - 6) + "\" y=\"" + (HEIGHT - BOTTOM)
-                + "\" text-anchor=\"end\">0</text>");
-    }
-
-    private static void table(PrintWriter out, String title, JsonNode rows) {
-        if (rows.isEmpty()) {
-            return;
-        }
-        out.println("<h2>" + text(title) + "</h2>\n<table><tr>");
-        rows.get(0).properties().forEach(field -> out.print("<th>" + text(field.getKey().replace('_', ' ')) + "</th>"));
-        out.println("</tr>");
-        for (int i = 0; i < Math.min(MAX_ROWS, rows.size()); i++) {
-            out.print("<tr>");
-            rows.get(i).properties().forEach(field -> out.print("<td>" + text(RowTable.cell(field)) + "</td>"));
-            out.println("</tr>");
-        }
-        out.println("</table>" + (rows.size() > MAX_ROWS ? "<p>and " + (rows.size() - MAX_ROWS) + " more: --format csv has them</p>" : ""));
-    }
-
-    private static String digest(String style) {
-        try {
-            return Base64.getEncoder().encodeToString(MessageDigest.getInstance("SHA-256").digest(style.getBytes(StandardCharsets.UTF_8)));
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every JDK has SHA-256", e);
-        }
-    }
-
-    private static String number(double value) {
-        return String.format(Locale.ROOT, "%.1f", value);
-    }
-
     private static String ratio(double value) {
         return String.format(Locale.ROOT, "%.4f", value);
     }
 
     private static String whole(double value) {
         return String.format(Locale.ROOT, "%,.0f", value);
-    }
-
-    /** A text of the log as HTML shows it. */
-    static String text(String raw) {
-        StringBuilder safe = new StringBuilder();
-        for (int i = 0; i < raw.length(); i++) {
-            char c = raw.charAt(i);
-            switch (c) {
-                case '<' -> safe.append("&lt;");
-                case '>' -> safe.append("&gt;");
-                case '&' -> safe.append("&amp;");
-                case '"' -> safe.append("&quot;");
-                case '\'' -> safe.append("&#39;");
-                default -> safe.append(c);
-            }
-        }
-        return safe.toString();
     }
 }

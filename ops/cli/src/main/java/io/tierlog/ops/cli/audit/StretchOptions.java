@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli.audit;
 
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.audit.Moment;
 import io.tierlog.ops.audit.Stretch;
 import java.util.Optional;

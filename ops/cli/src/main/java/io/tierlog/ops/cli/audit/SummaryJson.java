@@ -50,8 +50,6 @@ public final class SummaryJson {
                 .put("reason", eviction.reason().name())
                 .put("blocks", evicted.blocks())
                 .put("last_copies", evicted.lastCopies()));
-        ObjectNode reasons = json.putObject("operation_reasons");
-        summary.operations().byKind().forEach((kind, operations) -> counts(reasons.putObject(lower(kind)), operations.reasons()));
         counts(json.putObject("refused_inputs"), summary.records().refused());
         counts(json.putObject("skipped_records"), summary.records().skipped());
         add(json, summary, hits.disk());
@@ -65,6 +63,8 @@ public final class SummaryJson {
      */
     public static void add(ObjectNode json, LogSummary summary, long fetchedFromDisk) {
         operations(json, summary.operations());
+        ObjectNode reasons = json.putObject("operation_reasons");
+        summary.operations().byKind().forEach((kind, operations) -> counts(reasons.putObject(lower(kind)), operations.reasons()));
         LogSummary.Records records = summary.records();
         json.put("events", records.events());
         json.put("decisions", records.facts());

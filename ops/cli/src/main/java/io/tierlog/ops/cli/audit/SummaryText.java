@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli.audit;
 
-import static io.tierlog.ops.cli.Sections.bytes;
-import static io.tierlog.ops.cli.Sections.count;
-import static io.tierlog.ops.cli.Sections.pad;
-import static io.tierlog.ops.cli.Sections.ratio;
-import static io.tierlog.ops.cli.Sections.share;
+import static io.tierlog.ops.cli.command.Sections.bytes;
+import static io.tierlog.ops.cli.command.Sections.count;
+import static io.tierlog.ops.cli.command.Sections.pad;
+import static io.tierlog.ops.cli.command.Sections.ratio;
+import static io.tierlog.ops.cli.command.Sections.share;
 
 import io.tierlog.ops.audit.stats.HitCounts;
 import io.tierlog.ops.audit.stats.LogSummary;
 import io.tierlog.ops.audit.stats.Percentiles;
-import io.tierlog.ops.cli.Columns;
-import io.tierlog.ops.cli.Sections;
+import io.tierlog.ops.cli.command.Columns;
+import io.tierlog.ops.cli.command.Sections;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.OperationState;
 import io.tierlog.schemas.PromotionOutcome;

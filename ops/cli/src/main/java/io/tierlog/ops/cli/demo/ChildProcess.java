@@ -6,8 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import io.tierlog.events.Causes;
-import io.tierlog.ops.cli.CliError;
-import io.tierlog.ops.cli.Main;
+import io.tierlog.ops.cli.command.CliError;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
@@ -30,6 +29,9 @@ import java.util.function.Consumer;
  * <p>Its creator closes it. Any thread may close or kill it while another waits for it.
  */
 final class ChildProcess implements AutoCloseable {
+    /** By name: that class knows every command, so no command knows it. */
+    private static final String MAIN = "io.tierlog.ops.cli.Main";
+
     private static final Duration READY = Duration.ofSeconds(60);
     private static final Duration STOP = Duration.ofSeconds(20);
     private static final Path NOTHING = Path.of("/dev/null");
@@ -91,7 +93,7 @@ final class ChildProcess implements AutoCloseable {
         if (level != null) {
             line.add("-D" + LOG_LEVEL + "=" + level);
         }
-        line.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
+        line.addAll(List.of("-cp", System.getProperty("java.class.path"), MAIN));
         line.addAll(arguments);
         line.addAll(List.of("--config", NOTHING.toString()));
         return line;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli.demo;
 
+import io.tierlog.agent.app.store.StoreLocation;
 import io.tierlog.controller.streams.CommandDelivery;
 import io.tierlog.controller.streams.StreamsTuning;
 import io.tierlog.events.config.Size;
-import io.tierlog.ops.cli.CliError;
-import io.tierlog.ops.cli.OutputFormat;
-import io.tierlog.ops.cli.PolicyFile;
-import io.tierlog.ops.cli.operate.TimeText;
+import io.tierlog.ops.cli.command.CliError;
+import io.tierlog.ops.cli.command.OutputFormat;
+import io.tierlog.ops.cli.command.TimeText;
+import io.tierlog.ops.cli.policy.PolicyFile;
 import io.tierlog.ops.engine.workload.Workload;
 import io.tierlog.ops.engine.workload.WorkloadProfile;
 import io.tierlog.schemas.Policy;
@@ -62,6 +63,12 @@ public final class DemoCommand implements Callable<Integer> {
             converter = SizeConverter.class,
             description = "Disk tier of each node: " + Size.HELP + " (default: none).")
     @Nullable Size disk;
+
+    @Option(
+            names = "--store",
+            paramLabel = "STORE",
+            description = "Shared store of the nodes, as agents take it: " + StoreLocation.FORMS + " (default: a directory in --data).")
+    @Nullable String store;
 
     @Option(names = "--partitions", paramLabel = "N", description = "Partitions of the log (default: ${DEFAULT-VALUE}).")
     int partitions = 4;
@@ -158,6 +165,21 @@ public final class DemoCommand implements Callable<Integer> {
             description = "Agents read from each other: a directory beside the controller locates blocks. With the default policy another node's host"
                     + " is cheaper than the store, which all nodes of the demo share.")
     boolean peers;
+
+    @Option(
+            names = "--engines",
+            paramLabel = "KIND",
+            description = "${COMPLETION-CANDIDATES}: with events, three more engines only publish events, each in its own dialect. A bridge listens"
+                    + " to them, and a router asks one directory about all five (default: ${DEFAULT-VALUE}).")
+    EngineKind engines = EngineKind.served;
+
+    /** Engines of a run, as a user types them. */
+    enum EngineKind {
+        /** Those that Tierlog serves. */
+        served,
+        /** And those that it listens to. */
+        events
+    }
 
     @Option(names = "--no-compare", description = "Do not replay again without the tiers, or without promotion; a run with kills never does.")
     boolean noCompare;
@@ -261,8 +283,18 @@ public final class DemoCommand implements Callable<Integer> {
                 : new Policy(prefetchThreshold, writePolicy, hostHigh, hostLow, 0.95, 0.90, true, 256, 10_000, 30_000, 10, true, null, null);
     }
 
+    /** What agents get as --store. */
+    String store(Path data) {
+        return store != null ? store : data.resolve("store").toString();
+    }
+
     private void check() {
         policy();
+        try {
+            StoreLocation.parse(store(Path.of(".")));
+        } catch (IllegalArgumentException e) {
+            throw new CliError("--store: " + e.getMessage(), "look at: tierlog demo --help", CliError.BAD_INPUT, e);
+        }
         require(hostLow <= hostHigh, "--host-low must be at most --host-high, not " + hostLow);
         require(writePolicy != WritePolicy.UNKNOWN, "--write-policy UNKNOWN is not a policy");
         require(!processes || !noTiers, "--processes and --no-tiers do not go together");
@@ -275,6 +307,7 @@ public final class DemoCommand implements Callable<Integer> {
         require(rounds == 1 || compares, "--rounds needs --probe-ahead, and not --no-compare");
         require(warmUp == null || compares, "--warm-up needs --probe-ahead, and not --no-compare");
         require(!peers || (!processes && !noTiers && !noController), "--peers needs a controller in this process");
+        require(engines == EngineKind.served || (!processes && !noTiers && !noController), "--engines events needs a controller in this process");
         probeAheadMs();
         require(agentKills == 0 || (processes && !noController), "--agent-kills needs --processes, and a controller");
     }

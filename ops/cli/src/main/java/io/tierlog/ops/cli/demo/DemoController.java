@@ -3,7 +3,7 @@ package io.tierlog.ops.cli.demo;
 
 import io.tierlog.controller.streams.ControllerApp;
 import io.tierlog.controller.streams.ControllerConfig;
-import io.tierlog.ops.cli.CliError;
+import io.tierlog.ops.cli.command.CliError;
 import io.tierlog.ops.engine.Progress;
 import io.tierlog.ops.engine.ProgressListener;
 import java.io.PrintStream;

@@ -2,7 +2,7 @@
 package io.tierlog.ops.cli.demo;
 
 import io.tierlog.events.config.Size;
-import io.tierlog.ops.cli.CliError;
+import io.tierlog.ops.cli.command.CliError;
 import io.tierlog.ops.engine.ReplayConfig;
 import io.tierlog.ops.engine.RouterKind;
 import io.tierlog.ops.engine.workload.ConversationParameters;

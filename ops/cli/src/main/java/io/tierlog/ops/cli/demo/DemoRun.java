@@ -14,10 +14,11 @@ import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.TopicAdmin;
-import io.tierlog.events.Topics;
-import io.tierlog.ops.cli.CliError;
-import io.tierlog.ops.cli.ClusterOptions;
-import io.tierlog.ops.cli.PolicyClient;
+import io.tierlog.events.topic.Topics;
+import io.tierlog.ops.cli.command.CliError;
+import io.tierlog.ops.cli.command.ClusterOptions;
+import io.tierlog.ops.cli.demo.events.EventEngines;
+import io.tierlog.ops.cli.policy.PolicyClient;
 import io.tierlog.ops.dashboard.DashboardApp;
 import io.tierlog.ops.dashboard.DashboardConfig;
 import io.tierlog.ops.engine.EngineNode;
@@ -113,16 +114,22 @@ final class DemoRun implements AutoCloseable {
         if (flags.probeAheadMs() > 0) {
             plan = plan.withProbes(new ProbeAhead.Plan(prober(access), flags.probeAheadMs()));
         }
+        if (flags.engines == DemoCommand.EngineKind.events) {
+            EventEngines listened = closing.own(EventEngines.start(workload, new EventEngines.Place(
+                    access.bootstrapServers(), directory(access).grpcPort(), plan.namespace(0), System.err)));
+            DemoReport report = replay.run(plan, new ReplayRun.Watch(Optional.of(watch), controller, listened), part.alone());
+            return report.with(listened.finish());
+        }
         return replay.run(plan, new ReplayRun.Watch(Optional.of(watch), controller, ProgressListener.none()), part.alone());
     }
 
-    /** The live page at its usual port, or at any free one while that is taken. */
+    /** The live page at its usual port, or at any free one while that is taken. Without a browser it costs the run nothing. */
     private DashboardApp dashboard(KafkaAccess access) {
         Path state = data.resolve("dashboard");
         try {
-            return DashboardApp.start(DashboardConfig.of(access, Topics.DEFAULT, state, DASHBOARD_PORT));
+            return DashboardApp.startWhenAsked(DashboardConfig.of(access, Topics.DEFAULT, state, DASHBOARD_PORT));
         } catch (ServerException e) {
-            return DashboardApp.start(DashboardConfig.of(access, Topics.DEFAULT, state, 0));
+            return DashboardApp.startWhenAsked(DashboardConfig.of(access, Topics.DEFAULT, state, 0));
         }
     }
 
@@ -205,6 +212,7 @@ final class DemoRun implements AutoCloseable {
         options.put(AgentOptions.BYTES_PER_BLOCK, flags.options.blockBytes() + "B");
         options.put(AgentOptions.BLOCK_TOKENS, workload.blockTokens());
         options.put(AgentOptions.PREFETCH_WAIT_MS, flags.prefetchWaitMs);
+        options.put(AgentOptions.STORE, flags.store(data));
         return AgentConfig.of(name, access.bootstrapServers(), data.resolve("store")).with(options);
     }
 

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli.demo;
 
-import static io.tierlog.ops.cli.Sections.bytes;
-import static io.tierlog.ops.cli.Sections.count;
-import static io.tierlog.ops.cli.Sections.ratio;
-import static io.tierlog.ops.cli.Sections.share;
+import static io.tierlog.ops.cli.command.Sections.bytes;
+import static io.tierlog.ops.cli.command.Sections.count;
+import static io.tierlog.ops.cli.command.Sections.ratio;
+import static io.tierlog.ops.cli.command.Sections.share;
 
 import io.tierlog.ops.audit.stats.LogSummary;
 import io.tierlog.ops.audit.stats.Percentiles;
-import io.tierlog.ops.cli.Sections;
 import io.tierlog.ops.cli.audit.SummaryText;
+import io.tierlog.ops.cli.command.Sections;
+import io.tierlog.ops.cli.demo.events.RouterView;
 import io.tierlog.ops.engine.Hits;
 import io.tierlog.ops.engine.Latency;
 import io.tierlog.ops.engine.MissCause;
@@ -30,6 +31,7 @@ final class DemoTable {
         table.result(report);
         table.reuse(report.run());
         table.latency(report);
+        report.router().ifPresent(table::router);
         report.log().ifPresent(log -> table.log(log, report.run().hits().disk()));
         return table.sections.lines();
     }
@@ -120,6 +122,14 @@ final class DemoTable {
 
     private void times(String label, Latency latency) {
         sections.row(label, Sections.times(latency.p50(), latency.p90(), latency.p99(), latency.count()));
+    }
+
+    private void router(RouterView seen) {
+        sections.title("Engines that publish events");
+        seen.served().forEach((node, requests) -> sections.row(node, count(requests) + " requests"));
+        sections.row("sent to a prefix", count(seen.followed()) + " requests, by the directory's answers");
+        sections.row("prompts compared", count(seen.prompts()) + " at the end: " + count(seen.wrong()) + " wrong, " + count(seen.unknown())
+                + " with UNKNOWN blocks");
     }
 
     private static String ms(Latency latency) {

@@ -2,9 +2,9 @@
 package io.tierlog.ops.cli.demo;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.tierlog.ops.cli.CliError;
-import io.tierlog.ops.cli.ClusterOptions;
-import io.tierlog.ops.cli.OutputFormat;
+import io.tierlog.ops.cli.command.CliError;
+import io.tierlog.ops.cli.command.ClusterOptions;
+import io.tierlog.ops.cli.command.OutputFormat;
 import io.tierlog.ops.engine.EngineNode;
 import io.tierlog.ops.engine.ProgressListener;
 import io.tierlog.ops.engine.ReplayConfig;

@@ -8,7 +8,7 @@ import io.tierlog.events.LogReader.Entry;
 import io.tierlog.events.LogReader.Isolation;
 import io.tierlog.events.LogReader.Source;
 import io.tierlog.events.Reading;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.audit.stats.LogStatistics;
 import io.tierlog.ops.audit.stats.LogSummary;
 import io.tierlog.schemas.BlockResult;

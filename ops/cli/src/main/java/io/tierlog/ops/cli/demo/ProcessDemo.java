@@ -5,10 +5,10 @@ import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.TopicAdmin;
-import io.tierlog.events.Topics;
-import io.tierlog.ops.cli.CliError;
-import io.tierlog.ops.cli.ClusterOptions;
-import io.tierlog.ops.cli.PolicyClient;
+import io.tierlog.events.topic.Topics;
+import io.tierlog.ops.cli.command.CliError;
+import io.tierlog.ops.cli.command.ClusterOptions;
+import io.tierlog.ops.cli.policy.PolicyClient;
 import io.tierlog.schemas.Policy;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -138,7 +138,7 @@ final class ProcessDemo implements AutoCloseable {
                 "agent",
                 "--bootstrap-servers", servers,
                 "--node", node,
-                "--store", data.resolve("store").toString(),
+                "--store", flags.store(data),
                 "--host", blocks.host() + "blocks",
                 "--block-tokens", String.valueOf(blocks.tokens()),
                 "--bytes-per-block", flags.options.blockBytes() + "B",

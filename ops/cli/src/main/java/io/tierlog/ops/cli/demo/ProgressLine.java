@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli.demo;
 
-import io.tierlog.ops.cli.Sections;
+import io.tierlog.ops.cli.command.Sections;
 import io.tierlog.ops.engine.Progress;
 import io.tierlog.ops.engine.ProgressListener;
 import java.io.PrintStream;

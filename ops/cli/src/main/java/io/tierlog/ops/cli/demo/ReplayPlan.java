@@ -2,8 +2,8 @@
 package io.tierlog.ops.cli.demo;
 
 import com.google.protobuf.ByteString;
-import io.tierlog.agent.app.Layouts;
-import io.tierlog.ops.cli.CliError;
+import io.tierlog.agent.app.engine.Layouts;
+import io.tierlog.ops.cli.command.CliError;
 import io.tierlog.ops.engine.EngineNode;
 import io.tierlog.ops.engine.ReplayConfig;
 import io.tierlog.ops.engine.api.Timeouts;

@@ -2,7 +2,7 @@
 package io.tierlog.ops.cli.demo;
 
 import io.tierlog.ops.audit.stats.LogSummary;
-import io.tierlog.ops.cli.CliError;
+import io.tierlog.ops.cli.command.CliError;
 import io.tierlog.ops.engine.ConfigurationError;
 import io.tierlog.ops.engine.EngineNode;
 import io.tierlog.ops.engine.ProgressListener;

@@ -3,7 +3,7 @@ package io.tierlog.ops.cli.demo;
 
 import io.tierlog.events.Causes;
 import io.tierlog.ops.audit.stats.LogSummary;
-import io.tierlog.ops.cli.CliError;
+import io.tierlog.ops.cli.command.CliError;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

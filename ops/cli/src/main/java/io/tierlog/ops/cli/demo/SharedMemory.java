@@ -2,7 +2,7 @@
 package io.tierlog.ops.cli.demo;
 
 import io.tierlog.events.Causes;
-import io.tierlog.ops.cli.CliError;
+import io.tierlog.ops.cli.command.CliError;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

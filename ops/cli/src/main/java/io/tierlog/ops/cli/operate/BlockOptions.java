@@ -4,7 +4,7 @@ package io.tierlog.ops.cli.operate;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import io.tierlog.events.Causes;
-import io.tierlog.ops.cli.CliError;
+import io.tierlog.ops.cli.command.CliError;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

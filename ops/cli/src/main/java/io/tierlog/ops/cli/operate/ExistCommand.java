@@ -3,7 +3,7 @@ package io.tierlog.ops.cli.operate;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.tierlog.ops.cli.Columns;
+import io.tierlog.ops.cli.command.Columns;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;

@@ -2,7 +2,7 @@
 package io.tierlog.ops.cli.operate;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.tierlog.ops.cli.Columns;
+import io.tierlog.ops.cli.command.Columns;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;

@@ -6,8 +6,11 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.events.Causes;
-import io.tierlog.ops.cli.CliError;
-import io.tierlog.ops.cli.OutputFormat;
+import io.tierlog.ops.cli.command.CliError;
+import io.tierlog.ops.cli.command.OutputFormat;
+import io.tierlog.tls.Tls;
+import io.tierlog.tls.TlsFault;
+import io.tierlog.tls.TlsFiles;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.URI;
@@ -21,6 +24,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -35,6 +39,15 @@ public abstract class HttpOptions {
 
     @Option(names = "--token-file", paramLabel = "FILE", description = "File with the token, when the server needs one.")
     @Nullable Path tokenFile;
+
+    @Option(names = "--tls-ca", paramLabel = "FILE", description = "PEM file of the authorities of the server (default: those of Java).")
+    @Nullable Path authorities;
+
+    @Option(names = "--tls-certificates", paramLabel = "FILE", description = "PEM file with a certificate to show, when the server asks for one.")
+    @Nullable Path certificates;
+
+    @Option(names = "--tls-key", paramLabel = "FILE", description = "PEM file with its key (default: that of --tls-certificates).")
+    @Nullable Path key;
 
     @Option(names = "--format", paramLabel = "FORMAT", description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
     OutputFormat format = OutputFormat.text;
@@ -69,7 +82,7 @@ public abstract class HttpOptions {
         if (file != null) {
             request.header("Authorization", "Bearer " + token(file));
         }
-        try (HttpClient client = HttpClient.newBuilder().connectTimeout(CONNECT).version(HttpClient.Version.HTTP_1_1).build()) {
+        try (HttpClient client = tls().client(HttpClient.newBuilder().connectTimeout(CONNECT).version(HttpClient.Version.HTTP_1_1)).build()) {
             HttpResponse<String> response = client.send(request.build(), HttpResponse.BodyHandlers.ofString());
             JsonNode json = json(response);
             if (response.statusCode() >= 300) {
@@ -77,8 +90,20 @@ public abstract class HttpOptions {
             }
             return json;
         } catch (IOException e) {
+            Optional<TlsFault> fault = TlsFault.of(e);
+            if (fault.isPresent()) {
+                throw new CliError("the " + who() + " at " + url() + " cannot be called", fault.get().advice(), CliError.FAILURE, e);
+            }
             throw new CliError("the " + who() + " does not answer at " + url() + ": " + Causes.of(e),
-                    "check that it runs; look at " + flags(), CliError.FAILURE, e);
+                    "check that it runs, and whether it speaks TLS (https://); look at " + flags(), CliError.FAILURE, e);
+        }
+    }
+
+    private Tls tls() {
+        try {
+            return Tls.of(TlsFiles.ofClient(Optional.ofNullable(authorities), Optional.ofNullable(certificates), Optional.ofNullable(key)));
+        } catch (IllegalArgumentException e) {
+            throw new CliError(String.valueOf(e.getMessage()), "correct the file", CliError.BAD_INPUT, e);
         }
     }
 

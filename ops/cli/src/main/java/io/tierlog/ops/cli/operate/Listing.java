@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli.operate;
 
-import io.tierlog.ops.cli.CliError;
+import io.tierlog.ops.cli.command.CliError;
 
 /** Checks that lists share. Static and without state. */
 final class Listing {

@@ -5,8 +5,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.tierlog.ops.cli.CliError;
-import io.tierlog.ops.cli.Columns;
+import io.tierlog.ops.cli.command.CliError;
+import io.tierlog.ops.cli.command.Columns;
+import io.tierlog.ops.cli.command.CommandGroup;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -22,19 +23,9 @@ import picocli.CommandLine.Spec;
         name = "marks",
         description = "Show or clear marks: blocks that go to a colder tier when they are next written.",
         subcommands = {MarksCommand.Clear.class, MarksCommand.ListAll.class})
-public final class MarksCommand implements Callable<Integer> {
-    @Spec
-    CommandSpec spec;
-
+public final class MarksCommand extends CommandGroup {
     /** Made by picocli. */
     public MarksCommand() {}
-
-    /** Prints the help: a subcommand is needed. */
-    @Override
-    public Integer call() {
-        spec.commandLine().usage(spec.commandLine().getErr());
-        return CliError.BAD_INPUT;
-    }
 
     /** {@code tierlog marks clear}. */
     @Command(name = "clear", description = "Clear marks of a node: those of some blocks, or all of them with --all.")

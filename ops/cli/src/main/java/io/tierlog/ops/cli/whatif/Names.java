@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli.whatif;
 
-import io.tierlog.ops.cli.CliError;
+import io.tierlog.ops.cli.command.CliError;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

@@ -5,11 +5,11 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.tierlog.ops.cli.CliError;
-import io.tierlog.ops.cli.Columns;
-import io.tierlog.ops.cli.OutputFormat;
+import io.tierlog.ops.cli.command.CliError;
+import io.tierlog.ops.cli.command.Columns;
 import io.tierlog.ops.engine.workload.TraceError;
 import io.tierlog.ops.engine.workload.TraceFile;
+import io.tierlog.ops.engine.workload.Workload;
 import io.tierlog.ops.whatif.Generated;
 import io.tierlog.ops.whatif.OneTier;
 import io.tierlog.ops.whatif.PolicyReport;
@@ -27,6 +27,7 @@ import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -34,19 +35,37 @@ import picocli.CommandLine.Spec;
 /** {@code tierlog whatif}. */
 @Command(
         name = "whatif",
-        description = "Show what other retention policies and sizes of a tier would do with a trace or a generated workload.",
+        description = {
+            "Show what other policies, sizes, nodes, routes and hardware would do with a log, a trace or a generated workload.",
+            "Without --one-tier and --report, the controller and the agents run in virtual time over a model of engines and hardware, each"
+                    + " variation once, on all cores."
+        },
+        subcommands = CalibrateCommand.class,
         footer = {
             "",
-            "One tier, no time for transfers. A request is atomic: the leading blocks of its prompt that the tier holds are its hits; then the",
-            "tier takes all its blocks and shrinks to its capacity. The ratio is hits by blocks of all prompts. No block leaves before one that",
-            "extends it, except under lru, the reference. docs/policies.md describes the policies and compares them on all workloads.",
-            "Exit codes: 0 done, 2 wrong usage or input."
+            "A variation is a policy document times the values of each --sweep. Its hits are counted as in the demo's report; lru and optimum are",
+            "those of one tier as large as the devices, hosts and disks of all nodes together: no policy has more local hits than optimum. The",
+            "store keeps everything. docs/whatif.md describes the model.",
+            "",
+            "With --one-tier there is one tier, and no time for transfers. A request is atomic: the leading blocks of its prompt that the tier",
+            "holds are its hits; then the tier takes all its blocks and shrinks to its capacity. The ratio is hits by blocks of all prompts. No",
+            "block leaves before one that extends it, except under lru, the reference. docs/policies.md describes the policies.",
+            "Exit codes: 0 done, 1 --check found a tier's hit ratio more than 0.01 apart, 2 wrong usage or input."
         })
 public final class WhatIfCommand implements Callable<Integer> {
     private static final String FOR_EXAMPLE = "for example: --trace FILE --one-tier 1%,5%,10%,25% --policies all";
 
     @Spec
     CommandSpec spec;
+
+    @Mixin
+    ClusterFlags cluster;
+
+    @Option(
+            names = "--log",
+            paramLabel = "DIR",
+            description = "Use the requests of this log: the data directory of a stopped broker, or that of demo --keep.")
+    @Nullable Path log;
 
     @Option(names = "--trace", paramLabel = "FILE", description = "Use this trace (Mooncake JSONL).")
     @Nullable Path trace;
@@ -57,7 +76,7 @@ public final class WhatIfCommand implements Callable<Integer> {
             description = "Use a generated workload: conversations, shared-prompts, documents, agents, scans or loops.")
     @Nullable String workload;
 
-    @Option(names = "--requests", paramLabel = "N", description = "Requests of the trace to use, the first ones (default: all).")
+    @Option(names = "--requests", paramLabel = "N", description = "Requests to use, the first ones (default: all).")
     @Nullable Integer requests;
 
     @Option(names = "--seed", paramLabel = "N", description = "Seed of generated workloads (default: ${DEFAULT-VALUE}).")
@@ -78,12 +97,18 @@ public final class WhatIfCommand implements Callable<Integer> {
     List<String> policies = List.of("all");
 
     @Option(
+            names = "--check",
+            description = "Run the demo with the trace, or with its own workload, and then the same in the model, and print the differences."
+                    + " The model is calibrated by the log of that run, unless --model is given.")
+    boolean check;
+
+    @Option(
             names = "--report",
             description = "Print the page that compares all policies on all generated workloads, and on the trace and its halves if one is given.")
     boolean report;
 
     @Option(names = "--format", paramLabel = "FORMAT", description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
-    OutputFormat format = OutputFormat.text;
+    ClusterRun.Format format = ClusterRun.Format.text;
 
     @Override
     public Integer call() throws Exception {
@@ -93,23 +118,36 @@ public final class WhatIfCommand implements Callable<Integer> {
         }
         List<Double> sizes = Shares.parse(shares);
         List<String> names = Names.several("--policies", policies, OneTier.policies());
-        if (sizes.isEmpty()) {
+        if (sizes.isEmpty() && spec.commandLine().getParseResult().hasMatchedOption("--policies")) {
             throw new CliError("--one-tier is missing: the sizes to compare", FOR_EXAMPLE, CliError.BAD_INPUT);
         }
-        if ((trace == null) == (workload == null)) {
+        if (check) {
+            if (!sizes.isEmpty() || format == ClusterRun.Format.html) {
+                throw new CliError("--check takes no --one-tier and prints text, json or csv", "leave them out", CliError.BAD_INPUT);
+            }
+            return new CheckRun(this, spec.commandLine()).run();
+        }
+        if (sizes.isEmpty()) {
+            new ClusterRun(this, spec.commandLine()).run();
+            return 0;
+        }
+        if ((trace == null) == (workload == null) || log != null) {
             throw new CliError("give either --trace or --workload", FOR_EXAMPLE, CliError.BAD_INPUT);
+        }
+        if (format == ClusterRun.Format.csv || format == ClusterRun.Format.html) {
+            throw new CliError("--one-tier prints text or json, not " + format, "leave out --format, or write --format json", CliError.BAD_INPUT);
         }
         Prompts prompts = workload == null ? trace().orElseThrow() : generated(workload);
         List<OneTier.Row> rows = OneTier.run(prompts, sizes, names);
         switch (format) {
-            case text -> text(prompts, sizes, names, rows);
             case json -> json(rows);
+            default -> text(prompts, sizes, names, rows);
         }
         return 0;
     }
 
     private void report() {
-        if (!shares.isEmpty() || workload != null || format != OutputFormat.text) {
+        if (!shares.isEmpty() || workload != null || format != ClusterRun.Format.text) {
             throw new CliError(
                     "--report has its own sizes, workloads and format", "leave out --one-tier, --workload and --format", CliError.BAD_INPUT);
         }
@@ -124,18 +162,19 @@ public final class WhatIfCommand implements Callable<Integer> {
         out.flush();
     }
 
-    private Prompts generated(String name) {
+    Prompts generated(String name) {
         List<Generated> all = List.of(Generated.values());
         List<String> names = all.stream().map(Generated::text).toList();
         return all.get(names.indexOf(Names.one("--workload", name, names))).make(seed);
     }
 
     private Optional<Prompts> trace() {
-        if (trace == null) {
-            return Optional.empty();
-        }
+        return trace == null ? Optional.empty() : Optional.of(Prompts.of(traceFile(trace)));
+    }
+
+    Workload traceFile(Path file) {
         try {
-            return Optional.of(Prompts.of(TraceFile.read(trace, requests == null ? OptionalInt.empty() : OptionalInt.of(requests))));
+            return TraceFile.read(file, requests == null ? OptionalInt.empty() : OptionalInt.of(requests));
         } catch (TraceError e) {
             throw new CliError(
                     e.getMessage(),

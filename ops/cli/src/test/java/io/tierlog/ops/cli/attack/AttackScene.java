@@ -8,7 +8,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.TopicAdmin;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.cli.LogFacts;
 import io.tierlog.ops.cli.Main;
 import io.tierlog.ops.process.ChildProcess;
@@ -41,6 +41,8 @@ final class AttackScene implements AutoCloseable {
 
     final Path directory;
     final KafkaAccess access;
+    /** The clocks of the processes, where they are not those of this machine. */
+    final FakeClocks clocks;
     private final HttpClient http = HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(5)).build();
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
     private final int brokerPort;
@@ -51,6 +53,7 @@ final class AttackScene implements AutoCloseable {
 
     AttackScene(Path directory) throws Exception {
         this.directory = directory;
+        clocks = new FakeClocks(directory);
         brokerPort = freePort();
         access = KafkaAccess.of("127.0.0.1:" + brokerPort);
         broker = startBroker();
@@ -84,6 +87,10 @@ final class AttackScene implements AutoCloseable {
         broker.kill();
     }
 
+    boolean brokerIsAlive() {
+        return broker.isAlive();
+    }
+
     /** The same broker again, on its port and its data. */
     void restartBroker() throws InterruptedException {
         broker = startBroker();
@@ -105,6 +112,17 @@ final class AttackScene implements AutoCloseable {
 
     /** A controller process and where it answers: {@code http} serves /health and /metrics. */
     record Controller(ChildProcess process, String http, String api) {}
+
+    /** A directory beside them. */
+    Directory directoryProcess() throws InterruptedException {
+        JsonNode line = ready(service("directory", "directory", "--bootstrap-servers", access.bootstrapServers(),
+                "--state-dir", directory.resolve("directory").toString(), "--directory-listen", "127.0.0.1:0",
+                "--directory-grpc-listen", "127.0.0.1:0", "--directory-status-listen", "127.0.0.1:0"));
+        return new Directory("http://127.0.0.1:" + line.path("directoryStatusPort").asInt());
+    }
+
+    /** Where a directory answers /health and /metrics. */
+    record Directory(String status) {}
 
     /** The agent of a node, which answers engines. */
     Agent agent(String node, String... more) throws InterruptedException {
@@ -136,7 +154,8 @@ final class AttackScene implements AutoCloseable {
             throw new IllegalStateException("no settings file can be written", e);
         }
         return own(ChildProcess.java(name, ChildProcess.ownOptions(), Main.class, all)
-                .log(log(name)).withoutVariables("TIERLOG_").readyWhen(line -> line.contains("\"event\":\"ready\"")).start());
+                .log(log(name)).withoutVariables("TIERLOG_").variables(clocks.variables(name))
+                .readyWhen(line -> line.contains("\"event\":\"ready\"")).start());
     }
 
     /** Standard error of a service. */

@@ -2,7 +2,7 @@
 package io.tierlog.ops.cli.attack;
 
 import com.google.protobuf.ByteString;
-import io.tierlog.agent.app.Layouts;
+import io.tierlog.agent.app.engine.Layouts;
 import io.tierlog.engine.v1.FinishRequest;
 import io.tierlog.engine.v1.Released;
 import io.tierlog.engine.v1.SubmitRequest;

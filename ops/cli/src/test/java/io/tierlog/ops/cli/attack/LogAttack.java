@@ -4,18 +4,23 @@ package io.tierlog.ops.cli.attack;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.tierlog.events.Topics;
+import com.sun.net.httpserver.HttpServer;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.cli.LogFacts;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.RemovalReason;
 import io.tierlog.schemas.command.CommandHeader;
 import io.tierlog.schemas.command.ReleasePins;
 import io.tierlog.schemas.decision.AgentAccepted;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.InputRefused;
 import io.tierlog.schemas.decision.InputSkipped;
+import io.tierlog.schemas.decision.NodeEnded;
 import io.tierlog.schemas.event.AgentHeartbeat;
 import io.tierlog.schemas.event.AgentStopping;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
@@ -143,12 +148,16 @@ class LogAttack {
     /** Point 2.4, for every topic that can be made again without a loss of history. */
     @Test
     void aDeletedTopicIsNamedAndTheRestGoesOn() throws Exception {
+        deleted(Topics.DEFAULT.commands(), Topics.DEFAULT.messages(), Topics.DEFAULT.deadLetters());
+    }
+
+    private void deleted(String... topics) throws Exception {
         try (AttackScene scene = new AttackScene(directory)) {
             AttackScene.Controller controller = scene.controller("state");
             EngineCalls engine = scene.own(new EngineCalls(directory, scene.agent("a").port()));
             engine.awaitMore();
             Forger forger = scene.own(new Forger(scene.access));
-            for (String topic : List.of(Topics.DEFAULT.commands(), Topics.DEFAULT.messages(), Topics.DEFAULT.deadLetters())) {
+            for (String topic : topics) {
                 forger.delete(topic);
                 AttackScene.await("/health names " + topic, () -> scene.get(controller.http() + "/health").contains(topic));
                 long warnings = scene.said("controller-state", "WARN");
@@ -160,6 +169,108 @@ class LogAttack {
                 AttackScene.await("/health is well", () -> !scene.get(controller.http() + "/health").contains(topic));
                 engine.awaitMore();
             }
+        }
+    }
+
+    /** Point 2.14: what directories read is deleted and made again. It is named; decisions and engines go on. */
+    @Test
+    void deletedPlacementsAreNamedAndTheRestGoesOn() throws Exception {
+        deleted(Topics.DEFAULT.placements());
+    }
+
+    /** Point 2.14: the changelog is deleted. The state is on the disk, so the controller may go on; it must not decide from nothing. */
+    @Test
+    void aDeletedChangelogIsNotDecidedAgain() throws Exception {
+        String changelog = "tierlog-controller-rows-changelog";
+        try (AttackScene scene = new AttackScene(directory)) {
+            AttackScene.Controller controller = scene.controller("state");
+            EngineCalls engine = scene.own(new EngineCalls(directory, scene.agent("a").port()));
+            engine.awaitMore();
+            Forger forger = scene.own(new Forger(scene.access));
+            String found = forger.topics().stream().filter(topic -> topic.endsWith("-changelog")).findAny().orElse(changelog);
+            controller.process().close();
+            int decided = scene.decisions();
+            forger.delete(found);
+            AttackScene.Ended again = scene.ended("controller-fresh", scene.controllerProcess("fresh"));
+            assertEquals(1, again.code(), again::text);
+            assertTrue(again.text().contains("snapshot restore") && again.text().contains("--topic-prefix"), again::text);
+            assertEquals(decided, scene.decisions(), "nothing was decided");
+            engine.awaitMore();
+        }
+    }
+
+    /** Point 2.14: the offsets of the groups are lost, as those of a controller that was off for longer than they are kept. */
+    @Test
+    void lostGroupOffsetsLoseAndRepeatNothing() throws Exception {
+        try (AttackScene scene = new AttackScene(directory)) {
+            AttackScene.Controller controller = scene.controller("state");
+            EngineCalls engine = scene.own(new EngineCalls(directory, scene.agent("a").port()));
+            engine.awaitMore();
+            controller.process().close();
+            Forger forger = scene.own(new Forger(scene.access));
+            List<String> groups = forger.groups();
+            assertTrue(groups.contains("tierlog-controller") && groups.contains("tierlog-controller-relay"), groups::toString);
+            AttackScene.await("their members have left", () -> forger.forgetOffsets(groups));
+            scene.controller("state");
+            scene.awaitMoreThan(scene.decisions());
+            engine.awaitMore();
+            engine.close();
+            AttackScene.letPass(5);
+            scene.assertLogHolds();
+        }
+    }
+
+    /** Point 2.14: valid decisions and placements that no controller made. They stop nothing, and are named. */
+    @Test
+    void forgedDecisionsAndPlacementsStopNothingAndAreNamed() throws Exception {
+        try (AttackScene scene = new AttackScene(directory)) {
+            AttackScene.Controller controller = scene.controller("state");
+            AttackScene.Directory index = scene.directoryProcess();
+            AttackScene.Agent agent = scene.agent("a");
+            EngineCalls engine = scene.own(new EngineCalls(directory, agent.port()));
+            engine.awaitMore();
+            Forger forger = scene.own(new Forger(scene.access));
+            forger.repeatFirst(Topics.DEFAULT.placements());
+            AttackScene.await("the directory names it",
+                    () -> scene.get(index.status() + "/health").contains("\"part\":\"records\",\"level\":\"DEGRADED\""));
+            controller.process().close();
+            AgentAccepted now = accepted(scene);
+            Envelope forged = new Envelope(NODE, "controller/0", now.newIncarnation() + 1, 9_000_000, 0, 0, null, null, null);
+            forger.append(Topics.DEFAULT.decisions(), NODE, new NodeEnded(forged, now.newIncarnation(), RemovalReason.NODE_LOST));
+            AttackScene.Controller again = scene.controller("state");
+            scene.awaitMoreThan(scene.decisions());
+            AttackScene.await("/health names it",
+                    () -> scene.get(again.http() + "/health").contains("\"part\":\"log\",\"level\":\"DEGRADED\""));
+            engine.awaitMore();
+            assertTrue(agent.process().isAlive());
+            engine.close();
+            AttackScene.letPass(5);
+            AttackScene.Ended verified = scene.run("audit", "verify", "--bootstrap-servers", scene.access.bootstrapServers());
+            assertEquals(1, verified.code(), verified::text);
+        }
+    }
+
+    /** Point 2.14: a registry that gives one id for all schemas. Nothing is written with it. */
+    @Test
+    void aRegistryThatLiesIsRefused() throws Exception {
+        HttpServer lying = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        lying.createContext("/", exchange -> {
+            byte[] answer = (exchange.getRequestMethod().equals("GET") ? "{\"schema\":\"\\\"string\\\"\"}" : "{\"id\":1}")
+                    .getBytes(StandardCharsets.UTF_8);
+            exchange.sendResponseHeaders(200, answer.length);
+            exchange.getResponseBody().write(answer);
+            exchange.close();
+        });
+        lying.start();
+        try (AttackScene scene = new AttackScene(directory)) {
+            String url = "http://127.0.0.1:" + lying.getAddress().getPort();
+            AttackScene.Ended controller = scene.ended("controller-state", scene.controllerProcess("state", "--registry-url", url));
+            assertTrue(controller.code() > 0 && controller.text().contains("--registry-url"), controller::text);
+            AttackScene.Ended agent = scene.ended("agent-a", scene.agentProcess("a", "--registry-url", url));
+            assertTrue(agent.code() > 0 && agent.text().contains("--registry-url"), agent::text);
+            assertEquals(0, scene.decisions());
+        } finally {
+            lying.stop(0);
         }
     }
 

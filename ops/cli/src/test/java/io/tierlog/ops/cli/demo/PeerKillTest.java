@@ -9,7 +9,7 @@ import io.tierlog.agent.app.AgentApp;
 import io.tierlog.agent.core.api.AgentCounter;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Schemas;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.audit.ClusterLog;
 import io.tierlog.ops.audit.LogSource;
 import io.tierlog.ops.audit.Verifier;

@@ -88,8 +88,17 @@ final class Alerts {
             alert("TierlogSpaceLow", "min by (directory) (tierlog_free_bytes) < 1073741824", 5, "critical",
                     "Less than 1 GiB is free for the state or the log.", "tierlog_free_bytes{directory=\"log\"}", "directory: log",
                     "1000x60", "2000000000x60"),
+            alert("TierlogDirectoryNotWritten", "min by (directory) (tierlog_directory_writable) < 1", 1, "critical",
+                    "The state directory cannot be written, or a broker has stopped to use a log directory.",
+                    "tierlog_directory_writable{directory=\"state\"}", "directory: state", ZERO, ONE),
             alert("TierlogStateDamaged", "sum(increase(tierlog_state_damaged_total[1h])) > 0", 0, "warning",
-                    "Damaged state was set aside and restored from the log.", "tierlog_state_damaged_total", "", RISES, STAYS));
+                    "Damaged state was set aside and restored from the log.", "tierlog_state_damaged_total", "", RISES, STAYS),
+            alert("TierlogTlsFilesUnusable", "max by (instance) (tierlog_tls_files_unusable) > 0", 5, "warning",
+                    "The TLS files of a process have changed and cannot be used.", "tierlog_tls_files_unusable{instance=\"a\"}", "instance: a",
+                    ONE, ZERO),
+            alert("TierlogCertificateExpires", "min by (instance) (tierlog_tls_certificate_expires_seconds > 0) - time() < 259200", 5, "warning",
+                    "The certificate of a process expires within three days.", "tierlog_tls_certificate_expires_seconds{instance=\"a\"}",
+                    "instance: a", "86400x60", "1000000x60"));
 
     private Alerts() {}
 

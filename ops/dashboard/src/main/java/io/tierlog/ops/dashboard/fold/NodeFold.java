@@ -15,6 +15,7 @@ import io.tierlog.schemas.decision.EngineJoined;
 import io.tierlog.schemas.decision.EngineLeft;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.NodeEnded;
+import io.tierlog.schemas.decision.NodeExpired;
 import io.tierlog.schemas.decision.NodeSeen;
 import io.tierlog.schemas.decision.WaterLevelCrossed;
 import io.tierlog.schemas.decision.WaterLevelRelieved;
@@ -89,6 +90,7 @@ final class NodeFold {
                 }
                 return lost;
             }
+            case NodeExpired _ -> forget(node);
             case EngineJoined f -> change(node, row -> row.instance(f.instance(), true));
             case EngineLeft f -> change(node, row -> row.instance(f.instance(), false));
             case WaterLevelCrossed f when f.group().isEmpty() -> change(node, row -> row.with(f.tier(), row.tier(f.tier()).above(atMs)));
@@ -111,12 +113,14 @@ final class NodeFold {
     private boolean forgotten() {
         Optional<String> oldest = nodes.all().values().stream().filter(row -> !row.state().equals(NodeRow.UP))
                 .min(Comparator.comparingLong(NodeRow::seenMs).thenComparing(NodeRow::node)).map(NodeRow::node);
-        oldest.ifPresent(node -> {
-            nodes.remove(node);
-            removals.remove(node);
-            history(node).forEach(chunk -> histories.remove(key(chunk)));
-        });
+        oldest.ifPresent(this::forget);
         return oldest.isPresent();
+    }
+
+    private void forget(String node) {
+        nodes.remove(node);
+        removals.remove(node);
+        history(node).forEach(chunk -> histories.remove(key(chunk)));
     }
 
     private static NodeRow accepted(NodeRow row, AgentAccepted f, long atMs) {

@@ -6,7 +6,7 @@ import io.tierlog.controller.streams.FailWithoutLogging;
 import io.tierlog.controller.streams.RocksDbSettings;
 import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.dashboard.fold.FoldLimits;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -21,6 +21,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
@@ -50,6 +51,7 @@ public final class DashboardStreams implements AutoCloseable {
     private final CompletableFuture<Throwable> ended = new CompletableFuture<>();
     private final CountDownLatch running = new CountDownLatch(1);
     private final AtomicInteger failures = new AtomicInteger();
+    private final AtomicBoolean started = new AtomicBoolean();
 
     /**
      * What it works on.
@@ -88,9 +90,11 @@ public final class DashboardStreams implements AutoCloseable {
         streams.setUncaughtExceptionHandler(this::failed);
     }
 
-    /** Joins the group, and returns while it catches up. */
+    /** Joins the group, and returns while it catches up. Starting twice is harmless; what is closed does not start. */
     public void start() {
-        streams.start();
+        if (started.compareAndSet(false, true)) {
+            streams.start();
+        }
     }
 
     private static Properties properties(Settings settings) {
@@ -127,6 +131,11 @@ public final class DashboardStreams implements AutoCloseable {
         LOG.error("the live page stops after {} failures: {}", MAX_FAILURES, failure.getMessage(), failure);
         ended.complete(failure);
         return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
+    }
+
+    /** Whether {@link #start} or {@link #close} was called. */
+    public boolean started() {
+        return started.get();
     }
 
     /** Waits until it has its partitions; false when that did not come about in time, or it has ended. */
@@ -167,6 +176,7 @@ public final class DashboardStreams implements AutoCloseable {
 
     @Override
     public void close() {
+        started.set(true);
         streams.close(CloseOptions.timeout(CLOSE).withGroupMembershipOperation(CloseOptions.GroupMembershipOperation.LEAVE_GROUP));
     }
 }

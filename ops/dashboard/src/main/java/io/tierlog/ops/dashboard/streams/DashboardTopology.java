@@ -4,7 +4,7 @@ package io.tierlog.ops.dashboard.streams;
 import io.tierlog.controller.streams.DamagedState;
 import io.tierlog.controller.streams.RestorableStore;
 import io.tierlog.controller.streams.RowStore;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import java.util.Map;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.Serdes;

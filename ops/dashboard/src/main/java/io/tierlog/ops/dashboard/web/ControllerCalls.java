@@ -8,17 +8,24 @@ import io.tierlog.controller.http.HttpRequest;
 import io.tierlog.controller.http.HttpResponse;
 import io.tierlog.controller.http.Problem;
 import io.tierlog.controller.http.Route;
+import io.tierlog.tls.Tls;
+import io.tierlog.tls.TlsFault;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /**
  * Passes what a person does on the page to the operator API of a controller: these calls and no others, with the operator's own token, which is
@@ -29,19 +36,30 @@ import java.util.concurrent.Semaphore;
  */
 public final class ControllerCalls implements AutoCloseable {
     static final int AT_ONCE = 8;
-    static final int SECONDS = 75;
+    private static final int SECONDS = 75;
     private static final int ANSWER_BYTES = 8 << 20;
     private static final String HERE = "/api/operator";
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final Optional<URI> api;
-    private final HttpClient client = HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(5)).version(HttpClient.Version.HTTP_1_1)
-            .followRedirects(HttpClient.Redirect.NEVER).build();
+    private final Duration atMost;
+    private final HttpClient client;
     private final Semaphore places = new Semaphore(AT_ONCE);
 
-    /** @param api address of the operator API, http or https; empty refuses every call */
-    public ControllerCalls(Optional<URI> api) {
+    /**
+     * @param api address of the operator API, http or https; empty refuses every call
+     * @param tls of the process
+     */
+    public ControllerCalls(Optional<URI> api, Tls tls) {
+        this(api, tls, Duration.ofSeconds(SECONDS));
+    }
+
+    /** @param atMost time for a call, its whole answer included */
+    ControllerCalls(Optional<URI> api, Tls tls, Duration atMost) {
         this.api = api;
+        client = tls.client(HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(5)).version(HttpClient.Version.HTTP_1_1)
+                .followRedirects(HttpClient.Redirect.NEVER)).build();
+        this.atMost = atMost;
     }
 
     /** The calls, at the paths of the operator API with {@value #HERE} in place of its version. */
@@ -64,9 +82,9 @@ public final class ControllerCalls implements AutoCloseable {
             throw new Problem(Problem.Kind.OVERLOADED, AT_ONCE + " calls are in progress", "retry in a moment");
         }
         try {
-            return sent(to, java.net.http.HttpRequest.newBuilder(to.resolve("/v1" + path)).timeout(Duration.ofSeconds(SECONDS))
+            return sent(to, java.net.http.HttpRequest.newBuilder(to.resolve("/v1" + path))
                     .header("Authorization", token).header("Content-Type", "application/json")
-                    .method(method, java.net.http.HttpRequest.BodyPublishers.ofString(ask.body().passedOn().toString())).build());
+                    .method(method, BodyPublishers.ofString(ask.body().passedOn().toString())).build());
         } finally {
             places.release();
         }
@@ -76,25 +94,42 @@ public final class ControllerCalls implements AutoCloseable {
         return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
     }
 
+    /** The JDK's own time-out of a request ends with the headers; this one also ends a body that never does. */
     private HttpResponse sent(URI to, java.net.http.HttpRequest request) {
+        CompletableFuture<java.net.http.HttpResponse<byte[]>> reply =
+                client.sendAsync(request, BodyHandlers.limiting(BodyHandlers.ofByteArray(), ANSWER_BYTES));
         try {
-            java.net.http.HttpResponse<InputStream> answer = client.send(request, java.net.http.HttpResponse.BodyHandlers.ofInputStream());
-            try (InputStream in = answer.body()) {
-                byte[] bytes = in.readNBytes(ANSWER_BYTES + 1);
-                if (bytes.length <= ANSWER_BYTES && JSON.readTree(bytes) instanceof ObjectNode json) {
-                    return new HttpResponse(answer.statusCode(), json, Map.of());
-                }
+            java.net.http.HttpResponse<byte[]> answer = reply.get(atMost.toMillis(), TimeUnit.MILLISECONDS);
+            if (JSON.readTree(answer.body()) instanceof ObjectNode json) {
+                return new HttpResponse(answer.statusCode(), json, Map.of());
             }
-            throw new Problem(Problem.Kind.NOT_READY, "what answers at " + to + " is no operator API", "correct --operator-api");
+            throw foreign(to);
         } catch (JsonProcessingException e) {
-            throw new Problem(Problem.Kind.NOT_READY, "what answers at " + to + " is no operator API", "correct --operator-api");
-        } catch (IOException e) {
-            throw new Problem(Problem.Kind.NOT_READY, "the controller at " + to + " does not answer: " + e.getClass().getSimpleName(),
-                    "look whether it runs; a change may have been made: look at the page before you repeat it");
+            throw foreign(to);
+        } catch (TimeoutException e) {
+            throw unanswered(to, "within " + atMost.toSeconds() + " s");
+        } catch (ExecutionException | IOException e) {
+            throw TlsFault.of(e).map(fault -> untrusted(to, fault))
+                    .orElseGet(() -> unanswered(to, "as a controller does: the connection failed or broke off"));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new Problem(Problem.Kind.NOT_READY, "the page is stopping", "retry in a moment");
+        } finally {
+            reply.cancel(true);
         }
+    }
+
+    private static Problem untrusted(URI to, TlsFault fault) {
+        return new Problem(Problem.Kind.NOT_READY, "the controller at " + to + " cannot be called", fault.advice());
+    }
+
+    private static Problem foreign(URI to) {
+        return new Problem(Problem.Kind.NOT_READY, "what answers at " + to + " is no operator API", "correct --operator-api");
+    }
+
+    private static Problem unanswered(URI to, String how) {
+        return new Problem(Problem.Kind.NOT_READY, "the controller at " + to + " did not answer " + how,
+                "look whether it runs; a change may have been made: look at the page before you repeat it");
     }
 
     @Override

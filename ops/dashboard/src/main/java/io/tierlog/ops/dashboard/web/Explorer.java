@@ -8,7 +8,7 @@ import io.tierlog.controller.http.JsonBody;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.audit.ClusterLog;
 import io.tierlog.ops.audit.LogEntry;
 import io.tierlog.ops.audit.LogSource;

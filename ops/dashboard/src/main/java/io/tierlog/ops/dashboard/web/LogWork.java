@@ -29,7 +29,7 @@ public final class LogWork implements AutoCloseable {
      */
     <T> T run(Callable<T> job, String instead) {
         if (!place.tryAcquire()) {
-            throw new Problem(Problem.Kind.OVERLOADED, "another search of the log runs", "retry in a moment");
+            throw new Problem(Problem.Kind.OVERLOADED, "the log is being read for another page", "retry in a moment");
         }
         try {
             return bounded(job, instead);
@@ -43,12 +43,12 @@ public final class LogWork implements AutoCloseable {
         try {
             return running.get(SECONDS, TimeUnit.SECONDS);
         } catch (TimeoutException e) {
-            throw new Problem(Problem.Kind.NOT_READY, "the search took longer than " + SECONDS + " s", instead);
+            throw new Problem(Problem.Kind.NOT_READY, "reading the log took longer than " + SECONDS + " s", instead);
         } catch (ExecutionException e) {
             switch (e.getCause()) {
                 case AuditException audit -> throw new Problem(Problem.Kind.LOG_UNAVAILABLE, audit.getMessage(), audit.hint());
                 case Problem problem -> throw problem;
-                case null, default -> throw new IllegalStateException("the log cannot be searched", e.getCause());
+                case null, default -> throw new IllegalStateException("the log cannot be read", e.getCause());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

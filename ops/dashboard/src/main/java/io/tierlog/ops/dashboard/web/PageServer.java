@@ -11,6 +11,7 @@ import io.tierlog.controller.http.Problem;
 import io.tierlog.controller.http.Route;
 import io.tierlog.controller.http.ServerLimits;
 import io.tierlog.controller.http.Tokens;
+import io.tierlog.tls.Tls;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -31,27 +32,42 @@ public final class PageServer implements AutoCloseable {
     private static final ServerLimits LIMITS =
             new ServerLimits(BODY_BYTES, 32, REQUESTS, new ServerLimits.Clients(256, 16 << 10, 30_000, 60_000));
 
+    /**
+     * Where it listens, and who may call it.
+     *
+     * @param tls of the process
+     */
+    public record Access(Endpoint where, Tls tls, Tokens tokens) {}
+
     private final LiveStreams streams;
     private final HttpServer server;
 
     /**
      * Listens at once.
      *
+     * @param asked runs before each page that is made from the log; it returns soon
      * @throws io.tierlog.controller.http.ServerException when the address is taken
      */
-    public PageServer(Endpoint where, Tokens tokens, Pages pages, TimeTravel past, Explorer explorer, ControllerCalls calls) {
+    public PageServer(Access access, Pages pages, TimeTravel past, Explorer explorer, ControllerCalls calls,
+            Runnable asked) {
         streams = new LiveStreams(LiveStreams.Limits.DEFAULTS, pages::json);
         List<Route> routes = new ArrayList<>();
         for (String page : PageQuery.PAGES) {
             routes.add(Route.get("/api/" + page, PageQuery.PARAMETERS,
-                    request -> HttpResponse.of(200, page(pages, past, PageQuery.of(request, page)))));
+                    request -> {
+                        asked.run();
+                        return HttpResponse.of(200, page(pages, past, PageQuery.of(request, page)));
+                    }));
         }
         routes.add(Route.ask("/api/explore", request -> HttpResponse.of(200, explorer.json(request.body()))));
         routes.addAll(calls.routes());
         List<Page> files = new ArrayList<>(Assets.all());
         files.add(new Page("/api/live", false, PageQuery.PARAMETERS,
-                (request, out) -> streams.stream(live(PageQuery.of(request, request.query("page").orElse("overview"))), out)));
-        server = new HttpServer(new Listener(LISTEN_FLAG, where, LIMITS), tokens, routes, files);
+                (request, out) -> {
+                    asked.run();
+                    streams.stream(live(PageQuery.of(request, request.query("page").orElse("overview"))), out);
+                }));
+        server = new HttpServer(new Listener(LISTEN_FLAG, access.where(), LIMITS, access.tls()), access.tokens(), routes, files);
         streams.everyMs(PERIOD_MS);
     }
 

@@ -4,7 +4,7 @@ package io.tierlog.ops.dashboard.web;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.controller.http.Problem;
 import io.tierlog.events.Codec;
-import io.tierlog.events.Topics;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.audit.ClusterLog;
 import io.tierlog.ops.audit.LogSource;
 import io.tierlog.ops.audit.Moment;

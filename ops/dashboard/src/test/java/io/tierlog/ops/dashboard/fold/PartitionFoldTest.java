@@ -5,16 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.tierlog.controller.core.api.DecideResult;
 import io.tierlog.controller.core.policy.Policies;
-import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.ops.audit.stats.LogStatistics;
 import io.tierlog.ops.audit.stats.LogSummary;
 import io.tierlog.ops.dashboard.model.Counters;
 import io.tierlog.ops.dashboard.model.Names;
 import io.tierlog.ops.dashboard.model.Window;
 import io.tierlog.ops.simulation.swarm.RandomLog;
-import io.tierlog.ops.simulation.world.UndoTables;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Envelope;
@@ -82,12 +79,6 @@ class PartitionFoldTest {
             public void appended(int partition, long offset, Event event) {
                 log.add(new Entry(nextMs += 37, event));
             }
-
-            @Override
-            public void decided(int partition, long offset, Event event, DecideResult decided) {}
-
-            @Override
-            public void touched(int partition, HeapTables state, List<UndoTables.Touched<?, ?>> rows) {}
 
             @Override
             public void committed(int partition, long offset, Fact fact) {

@@ -5,16 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.controller.core.Core;
-import io.tierlog.controller.core.api.DecideResult;
 import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.ops.audit.state.LogState;
 import io.tierlog.ops.dashboard.model.NodeRow;
 import io.tierlog.ops.dashboard.model.OperationRow;
 import io.tierlog.ops.simulation.swarm.RandomLog;
-import io.tierlog.ops.simulation.world.UndoTables;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.decision.Fact;
-import io.tierlog.schemas.event.Event;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -30,15 +27,6 @@ class PastFoldTest {
     private static Map<Integer, List<Fact>> episode(long seed) {
         Map<Integer, List<Fact>> facts = new LinkedHashMap<>();
         RandomLog.run(seed, new World.Watcher() {
-            @Override
-            public void appended(int partition, long offset, Event event) {}
-
-            @Override
-            public void decided(int partition, long offset, Event event, DecideResult decided) {}
-
-            @Override
-            public void touched(int partition, HeapTables state, List<UndoTables.Touched<?, ?>> rows) {}
-
             @Override
             public void committed(int partition, long offset, Fact fact) {
                 facts.computeIfAbsent(partition, p -> new ArrayList<>()).add(fact);

@@ -26,9 +26,9 @@ import org.jspecify.annotations.Nullable;
  * leaf without users that the agent does not hold can be evicted, coldest first; a request that ends leaves its deeper blocks colder. Without
  * retention such a leaf is dropped at once, and no request matches what others have: the lower tiers alone give the hits.
  *
- * <p>Not thread-safe: guarded by the lock of {@link DevicePool}.
+ * <p>Not thread-safe: guarded by the lock of {@link DevicePool}, or confined to one thread.
  */
-final class PageTable {
+public final class PageTable {
     private static final int NONE = -1;
 
     private final boolean retention;
@@ -52,7 +52,12 @@ final class PageTable {
     private final ShadowOwners shadow = new ShadowOwners();
     private List<EvictedPage> evicted = new ArrayList<>();
 
-    PageTable(int pages, boolean retention) {
+    /**
+     * Free pages.
+     *
+     * @param retention whether pages of ended requests stay as prefix cache
+     */
+    public PageTable(int pages, boolean retention) {
         this.retention = retention;
         this.users = new int[pages];
         this.held = new int[pages];
@@ -71,7 +76,7 @@ final class PageTable {
     }
 
     /** Matches and allocates all pages of {@code demand}, or nothing: null when there are not enough pages now. */
-    @Nullable BlockTable acquire(BlockTable.Demand demand) {
+    public @Nullable BlockTable acquire(BlockTable.Demand demand) {
         BlockTable table = new BlockTable(demand);
         match(table);
         int needed = demand.pages() - table.matched();
@@ -106,7 +111,7 @@ final class PageTable {
     }
 
     /** Matches again, for blocks that other requests have published since, and frees the request's own pages of them. */
-    void rematch(BlockTable table) {
+    public void rematch(BlockTable table) {
         BlockTable.Demand demand = table.demand();
         int matched = table.matched();
         Integer page;
@@ -127,7 +132,7 @@ final class PageTable {
     }
 
     /** Puts blocks 0 to {@code keys.size()} - 1 of the request, which must have their content, into the prefix cache. */
-    void publish(BlockTable table, List<BlockKey> keys) {
+    public void publish(BlockTable table, List<BlockKey> keys) {
         for (int i = 0; i < keys.size(); i++) {
             int page = table.page(i);
             BlockId id = new BlockId(table.demand().tenant(), keys.get(i));
@@ -152,17 +157,17 @@ final class PageTable {
     }
 
     /** Whether the agent has received the content of {@code page} in this session. */
-    boolean told(int page) {
+    public boolean told(int page) {
         return toldIn[page] == epoch;
     }
 
     /** From now on the agent tracks the content of {@code page}. */
-    void tell(int page) {
+    public void tell(int page) {
         toldIn[page] = epoch;
     }
 
     /** The agent holds {@code page} until it is released, under the name {@code attempt}. */
-    void hold(int page, String attempt) {
+    public void hold(int page, String attempt) {
         if (content[page] == null) {
             throw new IllegalStateException("device page " + page + " cannot be held for " + attempt + ": " + describe(page));
         }
@@ -172,7 +177,7 @@ final class PageTable {
     }
 
     /** The agent has released {@code page}. */
-    void unhold(int page, String attempt) {
+    public void unhold(int page, String attempt) {
         if (held[page] == 0) {
             throw new IllegalStateException("device page " + page + " is not held for " + attempt);
         }
@@ -182,7 +187,7 @@ final class PageTable {
     }
 
     /** The request has ended. */
-    void release(BlockTable table) {
+    public void release(BlockTable table) {
         String owner = table.demand().owner();
         for (int i = table.size() - 1; i >= 0; i--) {
             int page = table.page(i);
@@ -217,7 +222,7 @@ final class PageTable {
     }
 
     /** What was evicted since the last call and has to be reported to the agent. */
-    List<EvictedPage> takeEvicted() {
+    public List<EvictedPage> takeEvicted() {
         List<EvictedPage> taken = evicted;
         evicted = new ArrayList<>();
         return taken;

@@ -16,6 +16,7 @@ import io.tierlog.schemas.decision.AgentRefused;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.InputRefused;
 import io.tierlog.schemas.decision.NodeEnded;
+import io.tierlog.schemas.decision.NodeExpired;
 import io.tierlog.schemas.decision.PolicyAdopted;
 import io.tierlog.schemas.decision.PolicyRefused;
 import io.tierlog.schemas.decision.PolicyVersioned;
@@ -60,6 +61,8 @@ public final class InputOracle implements World.Watcher {
 
     private static final class Partition {
         final Map<String, Life> nodes = new LinkedHashMap<>();
+        /** The last incarnation of each node that there ever was. */
+        final Map<String, Long> incarnations = new LinkedHashMap<>();
         final List<Fact> facts = new ArrayList<>();
         long cause = -1;
         long ticks;
@@ -122,8 +125,12 @@ public final class InputOracle implements World.Watcher {
             life.process = f.processId();
             life.incarnation = f.newIncarnation();
             life.alive = true;
+            of.incarnations.put(envelope.aggregate(), f.newIncarnation());
         } else if (fact instanceof NodeEnded && life != null) {
             life.alive = false;
+        } else if (fact instanceof NodeExpired) {
+            of.nodes.remove(envelope.aggregate());
+            life = null;
         } else if (fact instanceof TimeAdvanced f) {
             of.ticks = f.ticks();
             of.timeMs = f.logTimeMs();
@@ -195,7 +202,11 @@ public final class InputOracle implements World.Watcher {
     private static void registering(Partition of, AgentRegistering e) {
         Life life = of.nodes.get(e.envelope().aggregate());
         AgentRefused refused = first(of, AgentRefused.class);
-        boolean accepted = first(of, AgentAccepted.class) != null;
+        AgentAccepted as = first(of, AgentAccepted.class);
+        boolean accepted = as != null;
+        boolean goesOn = life != null && life.alive && as != null && as.newIncarnation() == life.incarnation;
+        require(as == null || goesOn || as.newIncarnation() > of.incarnations.getOrDefault(e.envelope().aggregate(), 0L),
+                "an incarnation that the node had before", of, e);
         boolean same = life != null && life.process.equals(e.processId());
         if (life != null && same && e.envelope().sequence() <= life.lastSequence) {
             require(!accepted, "a registration that was applied before", of, e);

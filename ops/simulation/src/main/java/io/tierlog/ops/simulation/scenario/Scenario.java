@@ -32,6 +32,15 @@ public final class Scenario {
         return new ScenarioRun(ScenarioFile.parse(lines), mode, out).run();
     }
 
+    /**
+     * Reads the lines of a file and runs nothing.
+     *
+     * @throws ScenarioError when a line is wrong
+     */
+    public static void check(List<String> lines) {
+        ScenarioFile _ = ScenarioFile.parse(lines);
+    }
+
     /** A first line with every field and its default. */
     public static ObjectNode defaults() {
         return WorldSpec.defaults();

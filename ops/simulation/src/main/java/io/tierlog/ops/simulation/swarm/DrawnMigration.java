@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.simulation.swarm;
 
+import io.tierlog.schemas.EvictionOrder;
 import io.tierlog.schemas.GroupPolicy;
 import io.tierlog.schemas.GroupTier;
 import io.tierlog.schemas.MarkClearing;
@@ -82,7 +83,8 @@ final class DrawnMigration {
     private GroupTier tier(Tier tier) {
         double high = choices.next(3) == 0 ? 0 : (10 - choices.next(6)) / 10.0;
         double low = high == 0 ? 0 : Math.max(0.1, high - choices.next(4) / 10.0);
-        return new GroupTier(tier, quota(), high, low);
+        int order = (int) (low * 10) % 4; // no choice of its own, which would change what each seed is
+        return new GroupTier(tier, quota(), high, low, order == 1 ? EvictionOrder.LRU : order == 2 ? EvictionOrder.GAPS : null);
     }
 
     private MigrationRoute route(Tier source, Tier target) {

@@ -63,7 +63,7 @@ final class Episode {
         choices.begin();
         FaultPlan plan = FaultPlan.draw(choices, allowed);
         inputs = INPUTS + choices.next(100);
-        World world = EpisodeSettings.world(choices);
+        World world = EpisodeSettings.world(choices, plan.reading());
         stage = new Stage(choices, plan, world);
         workload = new Workload(world, choices);
         checks = new Checks(tracing);

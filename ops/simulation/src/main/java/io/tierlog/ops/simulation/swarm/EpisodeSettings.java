@@ -9,11 +9,14 @@ import io.tierlog.ops.simulation.engine.Oracle;
 import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.ops.simulation.world.WorldSettings;
+import io.tierlog.schemas.EvictionOrder;
 import io.tierlog.schemas.FetchPolicy;
 import io.tierlog.schemas.MigrationPolicy;
 import io.tierlog.schemas.PeerPolicy;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.PromotionPolicy;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.TierBound;
 import io.tierlog.schemas.WritePolicy;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,7 +35,8 @@ final class EpisodeSettings {
 
     private EpisodeSettings() {}
 
-    static World world(Choices choices) {
+    /** The world of an episode; {@code reading} makes reads across nodes allowed and cheap in it. */
+    static World world(Choices choices, boolean reading) {
         int ranks = choices.oneIn(4) ? 2 : 1;
         int partitions = 1 + choices.next(3);
         int nodes = 2 + choices.next(2);
@@ -40,22 +44,31 @@ final class EpisodeSettings {
         long blockBytes = new Oracle(1, replicated ? 1 : ranks).blockBytes();
         long seed = 1L + choices.next(1_000);
         WorldSettings settings = new WorldSettings(
-                seed, BLOCK_TOKENS, ranks, replicated, 16 + choices.next(200), policy(choices, blockBytes),
-                agent(choices), controller(choices, partitions), 20 + choices.next(200), seed % 4 != 0);
+                seed, BLOCK_TOKENS, ranks, replicated, reading ? 1 + choices.next(8) : 16 + choices.next(200), policy(choices, blockBytes, reading),
+                agent(choices, reading), controller(choices, partitions), 20 + choices.next(200), reading || seed % 4 != 0);
         List<SimNode.Spec> specs = new ArrayList<>();
         for (int i = 0; i < nodes; i++) {
             int host = 6 + choices.next(22);
             int disk = choices.next(4) == 0 ? 0 : 2 + choices.next(24);
             int device = 14 + choices.next(16);
             Engine.Config engine = new Engine.Config(
-                    device, 0, choices.next(4) != 0, MAX_CONTEXT, device, BLOCK_TOKENS, List.of(ADAPTER), 0);
+                    device, 0, choices.next(4) != 0, MAX_CONTEXT, device, BLOCK_TOKENS, List.of(ADAPTER), prefillNs(choices));
             specs.add(new SimNode.Spec("n" + i, host, disk, engine));
         }
         return new World(settings, specs);
     }
 
+    /** What an engine says a token costs, in nanoseconds: mostly nothing, else up to 13 ms, so that waiting may cost more than computing. */
+    private static long prefillNs(Choices choices) {
+        return choices.next(3) == 2 ? 1_000_000L * (1 + choices.next(13)) : 0;
+    }
+
     /** A policy that can be, of any kind. */
     static Policy policy(Choices choices, long blockBytes) {
+        return policy(choices, blockBytes, false);
+    }
+
+    private static Policy policy(Choices choices, long blockBytes, boolean reading) {
         WritePolicy write = choices.pick(List.of(WritePolicy.WRITE_BACK, WritePolicy.WRITE_BACK, WritePolicy.WRITE_THROUGH,
                 WritePolicy.WRITE_THROUGH_SELECTIVE));
         double high = (10 - choices.next(5)) / 10.0;
@@ -63,20 +76,37 @@ final class EpisodeSettings {
         double diskHigh = (10 - choices.next(5)) / 10.0;
         double diskLow = diskHigh - choices.next(4) / 10.0;
         boolean copies = choices.next(6) != 5;
-        boolean backUp = choices.next(5) != 4;
+        boolean backUp = choices.next(5) != 4 && !reading;
         int silent = choices.next(5) == 4 ? 0 : 3 + choices.next(6);
-        return new Policy(choices.next(3), write, high, low, diskHigh, diskLow, copies, 1 + choices.next(8), 1_000 + 500 * choices.next(8),
-                1_000 + 500 * choices.next(8), silent, backUp, new DrawnMigration(choices, blockBytes).draw(), fetch(choices));
+        Policy drawn = new Policy(reading ? 0 : choices.next(3), write, high, low, diskHigh, diskLow, copies, 1 + choices.next(8),
+                1_000 + 500 * choices.next(8), 1_000 + 500 * choices.next(8), silent, backUp,
+                new DrawnMigration(choices, blockBytes).draw(), fetch(choices, reading));
+        return new Policy(drawn.prefetchThresholdBlocks(), write, high, low, diskHigh, diskLow, copies, drawn.reliefBatchBlocks(),
+                drawn.operationTimeoutMs(), drawn.leaseMs(), silent, backUp, drawn.migration(), drawn.fetch(), orders(drawn));
+    }
+
+    /** Eviction orders by what is drawn already: choices of their own would change what each seed is. */
+    private static List<TierBound> orders(Policy drawn) {
+        List<TierBound> orders = new ArrayList<>();
+        order(orders, Tier.HOST, drawn.reliefBatchBlocks() % 3);
+        order(orders, Tier.DISK, (int) (drawn.leaseMs() / 500 % 3));
+        return orders;
+    }
+
+    private static void order(List<TierBound> orders, Tier tier, int drawn) {
+        if (drawn > 0) {
+            orders.add(new TierBound(tier, 0, drawn == 1 ? EvictionOrder.LRU : EvictionOrder.GAPS));
+        }
     }
 
     /** Few promotions at once, of few blocks, and short memories; or what the core has. */
-    private static @Nullable FetchPolicy fetch(Choices choices) {
-        if (choices.next(3) == 0) {
+    private static @Nullable FetchPolicy fetch(Choices choices, boolean reading) {
+        if (choices.next(3) == 0 && !reading) {
             return null;
         }
         PromotionPolicy promotion = new PromotionPolicy(choices.next(8) != 7, 1 + choices.next(3), 1 + choices.next(6),
                 choices.pick(List.of(0, 2, 6, 20)), 250L * choices.next(12), 250L * choices.next(6));
-        return new FetchPolicy(promotion, peers(choices));
+        return new FetchPolicy(promotion, reading ? reads(choices) : peers(choices));
     }
 
     /** Few reads of few blocks, for a short time, and blocks that are dearer here or there; or what the core has. */
@@ -88,6 +118,11 @@ final class EpisodeSettings {
         return new PeerPolicy(choices.next(8) != 7, 1 + choices.next(3), 1 + choices.next(10), 250L * (1 + choices.next(12)),
                 choices.pick(List.of(200L, 50L, 3_000L)), choices.pick(List.of(600L, 100L, 3_000L)), storeMicros,
                 choices.pick(List.of(5_000L, 5_000L, 2_000L, 100L)));
+    }
+
+    /** Reads from another node are cheaper than all else; they may still be few and short. */
+    private static PeerPolicy reads(Choices choices) {
+        return new PeerPolicy(true, 1 + choices.next(3), 1 + choices.next(10), 250L * (1 + choices.next(12)), 50, 100, 4_000, 5_000);
     }
 
     /** The policy under which everything must come to rest. */
@@ -111,16 +146,17 @@ final class EpisodeSettings {
                 : new Policy(-1, WritePolicy.UNKNOWN, 0.9, 0.7, 0.9, 0.7, true, 0, 0, 0, -1, true, null, null);
     }
 
-    private static AgentLimits agent(Choices choices) {
+    /** Where nodes read from each other, requests wait longer, so that more of them get what another node has. */
+    private static AgentLimits agent(Choices choices, boolean reading) {
         int wait = choices.next(6);
         long unitMs = wait % 2 == 0 ? 60_000 : 700; // the second ends before what stands still goes on
         AgentLimits drawn = AgentLimits.defaults()
-                .with(new AgentLimits.Times(50 + 50 * wait, 500, 2_000, 1_000, unitMs, 300))
+                .with(new AgentLimits.Times(reading ? 350 : 50 + 50 * wait, 500, 2_000, 1_000, unitMs, 300))
                 .with(new AgentLimits.Units(1 + choices.next(4), 1 + choices.next(3), 1 + choices.next(3), 1 + choices.next(3), 1 + choices.next(3)))
                 .with(new AgentLimits.Disk(1 + choices.next(3), 1 + choices.next(2), 1 + choices.next(6)))
                 .with(new AgentLimits.Bounds(64, 2 + choices.next(8), 6 + choices.next(20), 64, 16 + choices.next(500)))
                 .with(new AgentLimits.Engines(8, 50, 1_000, 5_000, 8, 200, 2_000))
-                .with(new AgentLimits.Peers(100, 5, 8, 2, 2_000, 2))
+                .with(new AgentLimits.Peers(reading ? 300 : 100, 5, 8, 2, 2_000, 2))
                 .with(new AgentLimits.Promotions(4, 16, 200, 2_000));
         return drawn.withBounceBlocks(choices.pick(List.of(2, 1, 1, 4, 0)));
     }

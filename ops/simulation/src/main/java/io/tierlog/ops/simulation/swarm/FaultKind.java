@@ -32,7 +32,7 @@ public enum FaultKind {
     OUTBOX_CONGESTED(3, "an agent cannot send its events for a while"),
     ENGINE_VANISHED(1, "an engine process dies"),
     ENGINE_CLOSED(1, "an engine closes its session in good order and opens another"),
-    CALLER_GONE(12, "the caller of a load does not wait for the answer"),
+    CALLER_GONE(24, "the caller of a load does not wait for the answer"),
     COPY_FAILED(5, "blocks of a copy from or to the device fail"),
     OUTCOME_UNKNOWN(3, "the outcome of blocks of a copy from or to the device is unknown until much later"),
     BOUNCE_OUTCOME_UNKNOWN(3, "the same of a copy that goes past the host, through a page of the agent's own"),

@@ -13,23 +13,28 @@ import java.util.stream.Collectors;
  * @param kinds the kinds
  * @param perMille steps of a thousand that are a fault
  * @param unitsPerMille units of a thousand that go wrong
+ * @param reading whether nodes read from each other more often than in other episodes, with every kind of fault of such reads
  */
-record FaultPlan(Set<FaultKind> kinds, int perMille, int unitsPerMille) {
+record FaultPlan(Set<FaultKind> kinds, int perMille, int unitsPerMille, boolean reading) {
+    private static final Set<FaultKind> OF_READS =
+            EnumSet.of(FaultKind.PEER_FAILED, FaultKind.PEER_WRONG, FaultKind.PEER_SLOW, FaultKind.PEER_UNREACHABLE, FaultKind.READER_DIED);
+
     FaultPlan {
         kinds = kinds.isEmpty() ? EnumSet.noneOf(FaultKind.class) : EnumSet.copyOf(kinds);
     }
 
-    /** Draws a mix of what is allowed: one episode in sixteen is calm, the others have about half of the kinds. */
+    /** Draws a mix of what is allowed: one episode in sixteen is calm, the others have about half of the kinds; every second reads across nodes. */
     static FaultPlan draw(Choices choices, Set<FaultKind> allowed) {
         int rate = choices.pick(List.of(0, 5, 10, 15, 20, 20, 30, 30, 30, 40, 40, 60, 60, 20, 30, 40));
+        boolean reading = choices.next(2) == 1;
         Set<FaultKind> kinds = EnumSet.noneOf(FaultKind.class);
         for (FaultKind kind : FaultKind.values()) {
             boolean drawn = choices.next(2) == 1;
-            if (drawn && rate > 0 && allowed.contains(kind)) {
+            if ((drawn || (reading && OF_READS.contains(kind))) && rate > 0 && allowed.contains(kind)) {
                 kinds.add(kind);
             }
         }
-        return new FaultPlan(kinds, rate, 4 * rate);
+        return new FaultPlan(kinds, rate, 4 * rate, reading);
     }
 
     boolean has(FaultKind kind) {

@@ -418,7 +418,7 @@ final class Faults {
 
     /** Reads from other nodes are few, so they meet their faults more often. */
     private Machine.Fate fateOfRead(Unit unit) {
-        if (choices.next(4) != 3) {
+        if (choices.next(4) < (stage.plan.reading() ? 2 : 3)) {
             return Machine.WELL;
         }
         FaultKind kind = choices.next(2) == 0 ? FaultKind.PEER_FAILED : FaultKind.PEER_WRONG;

@@ -27,7 +27,7 @@ class FaultsTest {
         world.nodes().forEach(SimNode::start);
         Choices choices = Choices.drawn(1);
         choices.begin();
-        return new Stage(choices, new FaultPlan(kinds, 1_000, 0), world);
+        return new Stage(choices, new FaultPlan(kinds, 1_000, 0, false), world);
     }
 
     private static int strikes(Stage stage) {
@@ -42,7 +42,7 @@ class FaultsTest {
     /** A world in which every choice is the simplest has no disks. */
     @Test
     void noDiskIsStruckWhereThereIsNone() {
-        World world = EpisodeSettings.world(Choices.replayed(List.of(new int[0])));
+        World world = EpisodeSettings.world(Choices.replayed(List.of(new int[0])), false);
         assertTrue(world.nodes().stream().allMatch(node -> node.spec().diskBlocks() == 0));
         Stage stage = stage(world, OF_DISKS);
 
@@ -52,7 +52,7 @@ class FaultsTest {
 
     @Test
     void aLieForWhichNoWriteComesIsNotCounted() {
-        World world = EpisodeSettings.world(Choices.drawn(1));
+        World world = EpisodeSettings.world(Choices.drawn(1), false);
         assertFalse(world.nodes().stream().allMatch(node -> node.spec().diskBlocks() == 0));
         Stage stage = stage(world, OF_WRITES);
 

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.whatif.log;
+
+import io.tierlog.ops.whatif.world.HardwareModel;
+import io.tierlog.ops.whatif.world.HardwareModel.Engine;
+import io.tierlog.ops.whatif.world.HardwareModel.Link;
+import io.tierlog.ops.whatif.world.HardwareModel.Log;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.decision.OperationIssued;
+import io.tierlog.schemas.event.BackUpDone;
+import io.tierlog.schemas.event.CopyDone;
+import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.LoadBackDone;
+import io.tierlog.schemas.event.OperationStarted;
+import io.tierlog.schemas.event.PrefetchDone;
+import io.tierlog.schemas.event.PromoteDone;
+import io.tierlog.schemas.event.RequestFinished;
+import io.tierlog.schemas.event.RequestPrefilled;
+import io.tierlog.schemas.event.RequestSubmitted;
+import io.tierlog.schemas.event.WriteBackDone;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * How long things took in a log, by the clocks of the agents, and the model that fits. Of each link, the operations of each size count with their
+ * median; latency and bandwidth are the least squares through those. Memory: a number for each operation. Not thread-safe.
+ */
+public final class Timings {
+    /** Fewer than these say nothing. */
+    private static final int LEAST_SAMPLES = 8;
+
+    private static final long MICROS_IN_S = 1_000_000;
+    private static final long MICROS_IN_MS = 1_000;
+    private static final long NANOS_IN_MS = 1_000_000;
+
+    /** Durations in microseconds by link and bytes. */
+    private final Map<String, TreeMap<Long, List<Long>>> durations = new TreeMap<>();
+    /** Prefetches and write-backs by id. */
+    private final Map<String, OperationIssued> issued = new HashMap<>();
+    private final Map<String, RequestSubmitted> submitted = new HashMap<>();
+    private final Map<String, Long> finishedMs = new HashMap<>();
+    private final List<Long> roundTripsMs = new ArrayList<>();
+    private final List<Long> callsMs = new ArrayList<>();
+    private long decodedMs;
+    private long decodedTokens;
+
+    void issued(OperationIssued fact) {
+        if (fact.kind() == OperationKind.PREFETCH || fact.kind() == OperationKind.WRITE_BACK) {
+            issued.put(fact.operation(), fact);
+        }
+    }
+
+    void event(Event event) {
+        switch (event) {
+            case RequestSubmitted e -> submitted.put(e.request(), e);
+            case RequestFinished e -> finishedMs.put(e.request(), e.envelope().timeMs());
+            case OperationStarted e -> started(e);
+            case RequestPrefilled e -> {
+                RequestSubmitted asked = submitted.remove(e.request());
+                if (asked != null && asked.answered() && e.loadedBlocks() == 0) {
+                    callsMs.add(e.envelope().timeMs() - asked.envelope().timeMs());
+                }
+            }
+            case PrefetchDone e -> {
+                OperationIssued fetch = issued.get(e.operation());
+                if (fetch != null && (fetch.from() == Tier.STORE || fetch.from() == Tier.DISK)) {
+                    took(fetch.from() == Tier.STORE ? "store_read" : "disk_read", e.movedBytes(), e.durationMicros());
+                }
+            }
+            case PromoteDone e -> took("disk_read", e.movedBytes(), e.durationMicros());
+            case WriteBackDone e -> took("save", e.movedBytes(), e.durationMicros());
+            case LoadBackDone e -> took("load", e.movedBytes(), e.durationMicros());
+            case BackUpDone e -> took("store_write", e.movedBytes(), e.durationMicros());
+            case CopyDone e when e.target() == Tier.DISK && e.source() == Tier.HOST -> took("disk_write", e.movedBytes(), e.durationMicros());
+            default -> {}
+        }
+    }
+
+    /** From what the agent reported to the operation that the controller issued for it: there and back on the log. */
+    private void started(OperationStarted started) {
+        OperationIssued of = issued.get(started.operation());
+        if (of == null || of.request() == null) {
+            return;
+        }
+        RequestSubmitted asked = submitted.get(of.request());
+        Long since = of.kind() == OperationKind.WRITE_BACK ? finishedMs.remove(of.request())
+                : asked == null ? null : Long.valueOf(asked.envelope().timeMs());
+        if (since != null) {
+            roundTripsMs.add(started.envelope().timeMs() - since);
+        }
+    }
+
+    void decoded(long ms, int tokens) {
+        if (tokens > 0 && ms >= 0) {
+            decodedMs += ms;
+            decodedTokens += tokens;
+        }
+    }
+
+    private void took(String link, long bytes, long micros) {
+        if (bytes > 0) {
+            durations.computeIfAbsent(link, _ -> new TreeMap<>()).computeIfAbsent(bytes, _ -> new ArrayList<>()).add(micros);
+        }
+    }
+
+    /** Operations and waits by what they calibrate, count. */
+    public Map<String, Integer> samples() {
+        Map<String, Integer> counts = new TreeMap<>();
+        durations.forEach((link, sizes) -> counts.put(link, sizes.values().stream().mapToInt(List::size).sum()));
+        counts.put("log", roundTripsMs.size());
+        counts.put("engine.call_us", callsMs.size());
+        return counts;
+    }
+
+    /**
+     * The model of what was measured; the rest is as in {@code base}.
+     *
+     * @param blockBytes bytes of a block
+     */
+    public HardwareModel model(HardwareModel base, long blockBytes) {
+        Map<String, Link> fitted = new HashMap<>();
+        durations.forEach((name, sizes) -> {
+            Link link = base.links().get(name);
+            if (link != null && sizes.values().stream().mapToInt(List::size).sum() >= LEAST_SAMPLES) {
+                fitted.put(name, fit(link, sizes, blockBytes));
+            }
+        });
+        HardwareModel model = base.withLinks(fitted);
+        if (roundTripsMs.size() >= LEAST_SAMPLES) {
+            long halfMicros = median(roundTripsMs) * MICROS_IN_MS / 2;
+            model = model.with(new Log(halfMicros, halfMicros, base.log().commitMicros()));
+        }
+        Engine engine = model.engine();
+        return model.with(new Engine(
+                callsMs.size() >= LEAST_SAMPLES ? median(callsMs) * MICROS_IN_MS : engine.callMicros(), engine.prefillNanosPerToken(),
+                decodedTokens >= LEAST_SAMPLES ? decodedMs * NANOS_IN_MS / decodedTokens : engine.decodeNanosPerToken(), engine.prefills()));
+    }
+
+    /**
+     * An operation alone on its link takes {@code rounds * latency + bytes of the busiest worker / bandwidth}: two unknowns, least squares over the
+     * medians, each with the weight of its operations.
+     */
+    private static Link fit(Link link, Map<Long, List<Long>> sizes, long blockBytes) {
+        double rr = 0;
+        double rb = 0;
+        double bb = 0;
+        double rt = 0;
+        double bt = 0;
+        for (Map.Entry<Long, List<Long>> size : sizes.entrySet()) {
+            long blocks = Math.ceilDiv(size.getKey(), blockBytes);
+            long pieces = Math.ceilDiv(blocks, link.pieceBlocks());
+            double rounds = Math.ceilDiv(pieces, link.workers());
+            double bytes = size.getKey() / (double) Math.min(pieces, link.workers());
+            double micros = median(size.getValue());
+            int weight = size.getValue().size();
+            rr += weight * rounds * rounds;
+            rb += weight * rounds * bytes;
+            bb += weight * bytes * bytes;
+            rt += weight * rounds * micros;
+            bt += weight * bytes * micros;
+        }
+        double determinant = rr * bb - rb * rb;
+        double latency = determinant <= 1e-9 * rr * bb ? 0 : (rt * bb - bt * rb) / determinant;
+        double microsPerByte = determinant <= 1e-9 * rr * bb ? bt / bb : (bt * rr - rt * rb) / determinant;
+        if (latency < 0) {
+            latency = 0;
+            microsPerByte = bt / bb;
+        } else if (microsPerByte <= 0) {
+            latency = rt / rr;
+            microsPerByte = 0;
+        }
+        long bytesPerSecond = microsPerByte <= 0 ? Long.MAX_VALUE / MICROS_IN_S : Math.max(1, Math.round(MICROS_IN_S / microsPerByte));
+        return link.with(Math.round(latency), bytesPerSecond);
+    }
+
+    private static long median(List<Long> values) {
+        List<Long> sorted = values.stream().sorted().toList();
+        return sorted.get(sorted.size() / 2);
+    }
+}

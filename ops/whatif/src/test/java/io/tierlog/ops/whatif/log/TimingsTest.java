@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.whatif.log;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.tierlog.ops.whatif.world.HardwareModel;
+import io.tierlog.ops.whatif.world.HardwareModel.Link;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.RequestReason;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.decision.OperationIssued;
+import io.tierlog.schemas.event.OperationStarted;
+import io.tierlog.schemas.event.RequestFinished;
+import io.tierlog.schemas.event.WriteBackDone;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** Events of known durations, and the model that they lead to. Blocks have 1,000 bytes. */
+class TimingsTest {
+    private static final long BLOCK = 1_000;
+    private static final HardwareModel BASE = HardwareModel.defaults().withLinks(Map.of("save", new Link(7, 7, 2, 4)));
+
+    private final Timings timings = new Timings();
+
+    /** 100 us and 50 us a block: 1, 2, 3 and 4 blocks take 150, 200, 250 and 300 us; 1,000 bytes in 50 us are 20 MB/s. */
+    @Test
+    void latencyAndBandwidthAreTheLineThroughTheMedians() {
+        for (int blocks = 1; blocks <= 4; blocks++) {
+            written(blocks, 100 + 50L * blocks);
+            written(blocks, 100 + 50L * blocks);
+            written(blocks, 9_000); // one that waited
+        }
+
+        assertEquals(new Link(100, 20_000_000, 2, 4), timings.model(BASE, BLOCK).save());
+    }
+
+    /** Pieces of 4 on 2 workers: 16 blocks are 4 pieces in 2 rounds, 8 blocks each: 2 x 100 + 8 x 50 = 600 us. */
+    @Test
+    void largeOperationsCountTheirRounds() {
+        for (int i = 0; i < 8; i++) {
+            written(1, 150);
+            written(16, 600);
+        }
+
+        assertEquals(new Link(100, 20_000_000, 2, 4), timings.model(BASE, BLOCK).save());
+    }
+
+    @Test
+    void fewOperationsSayNothing() {
+        for (int i = 0; i < 7; i++) {
+            written(1, 150);
+        }
+
+        assertEquals(BASE, timings.model(BASE, BLOCK));
+    }
+
+    /** All of one size: no line, so all of it is bandwidth. 4 blocks in 200 us: 20 MB/s. */
+    @Test
+    void oneSizeIsBandwidthAlone() {
+        for (int i = 0; i < 8; i++) {
+            written(4, 200);
+        }
+
+        assertEquals(new Link(0, 20_000_000, 2, 4), timings.model(BASE, BLOCK).save());
+    }
+
+    /** A request ends at 1,000 ms and its write-back begins at 1,030: 15 ms to the controller and 15 ms back. */
+    @Test
+    void theWayOfRecordsIsHalfTheRoundTrip() {
+        for (int i = 0; i < 8; i++) {
+            timings.issued(new OperationIssued(
+                    at(0), "op" + i, OperationKind.WRITE_BACK, Tier.DEVICE, Tier.HOST, "r" + i, 1, "n", Bytes.EMPTY, List.of(), 1, 0, null, null,
+                    Tier.UNKNOWN));
+            timings.event(new RequestFinished(at(1_000), "r" + i, 1, RequestReason.COMPLETED, 1));
+            timings.event(new OperationStarted(at(1_030), "op" + i, OperationKind.WRITE_BACK, "n", List.of()));
+        }
+
+        assertEquals(new HardwareModel.Log(15_000, 15_000, BASE.log().commitMicros()), timings.model(BASE, BLOCK).log());
+    }
+
+    /** 300 ms for 100 tokens and 100 ms for 100 tokens: 2 ms a token. */
+    @Test
+    void decodingIsTheTimeOfItsTokens() {
+        timings.decoded(300, 100);
+        timings.decoded(100, 100);
+
+        assertEquals(2_000_000, timings.model(BASE, BLOCK).engine().decodeNanosPerToken());
+    }
+
+    private void written(int blocks, long micros) {
+        timings.event(new WriteBackDone(at(0), "op", "n", List.of(), blocks * BLOCK, micros));
+    }
+
+    private static Envelope at(long ms) {
+        return new Envelope("node/a", "agent/a/1", 1, 1, 0, ms, null, null, null);
+    }
+}

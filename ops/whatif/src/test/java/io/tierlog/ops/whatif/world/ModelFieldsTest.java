@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.whatif.world;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class ModelFieldsTest {
+    private static final HardwareModel BASE = HardwareModel.defaults();
+
+    /** Every number is another one afterwards, and the file has them all. */
+    @Test
+    void aFileHasEveryNumber() {
+        HardwareModel model = BASE;
+        long next = 1_000;
+        for (String name : ModelFields.names()) {
+            model = ModelFields.with(model, name, ++next);
+        }
+        next = 1_000;
+        for (String name : ModelFields.names()) {
+            assertEquals(++next, ModelFields.get(model, name), name);
+        }
+
+        assertEquals(model, ModelFields.read(ModelFields.write(model), BASE));
+        assertEquals(4 * 7 + 3 + 4, ModelFields.names().size());
+    }
+
+    @Test
+    void whatAFileDoesNotHaveIsAsBefore() {
+        HardwareModel model = ModelFields.read("{\"store_read\": {\"latency_us\": 7}}", BASE);
+
+        assertEquals(BASE.withLinks(Map.of("store_read", BASE.storeRead().with(7, BASE.storeRead().bytesPerSecond()))), model);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = ';', quoteCharacter = '"', value = {
+        "[]; is not a JSON object",
+        "{; is not JSON",
+        "{'tape': {'latency_us': 1}}; there is no 'tape.latency_us' in a model",
+        "{'load': {'speed': 1}}; there is no 'load.speed' in a model",
+        "{'load': 1}; load is not a JSON object",
+        "{'load': {'latency_us': 1.5}}; load.latency_us must be a whole number",
+        "{'load': {'workers': 0}}; workers must be 1 or more, not 0",
+        "{'load': {'bytes_per_second': 0}}; bytes_per_second must be 1 or more, not 0",
+        "{'load': {'workers': 3000000000}}; load.workers cannot be 3000000000",
+        "{'engine': {'call_us': -1}}; call_us must be 0 or more, not -1"
+    })
+    void whatIsNoModelIsExplained(String file, String problem) {
+        IllegalArgumentException wrong =
+                assertThrows(IllegalArgumentException.class, () -> ModelFields.read(file.replace('\'', '"'), BASE));
+
+        assertTrue(String.valueOf(wrong.getMessage()).contains(problem), wrong.getMessage());
+    }
+}
