@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.slf4j.Logger;
@@ -38,6 +39,7 @@ final class Engine implements AutoCloseable, AgentClient.Listener {
     private final int number;
     private final EngineNode node;
     private final DevicePool pool;
+    private final ReentrantLock reporting = new ReentrantLock();
     private final AgentClient agent;
     private volatile boolean closing;
 
@@ -153,9 +155,20 @@ final class Engine implements AutoCloseable, AgentClient.Listener {
         shared.tally.wrongContent(number, what);
     }
 
-    /** Reports to the agent what has left the device. */
+    /**
+     * Reports to the agent what has left the device. When it returns, the agent has all evictions of before the call, also those that another
+     * thread reports: a caller goes on to reuse or finish pages, and no later call may overtake them.
+     */
     void reportEvicted() throws InterruptedException {
-        List<EvictedPage> evicted = pool.takeEvicted();
+        reporting.lockInterruptibly();
+        try {
+            report(pool.takeEvicted());
+        } finally {
+            reporting.unlock();
+        }
+    }
+
+    private void report(List<EvictedPage> evicted) throws InterruptedException {
         Optional<AgentSession> session = agent.current();
         if (evicted.isEmpty() || session.isEmpty()) {
             return;

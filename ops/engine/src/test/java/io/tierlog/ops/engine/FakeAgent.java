@@ -54,6 +54,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -88,6 +89,8 @@ final class FakeAgent extends EngineServiceGrpc.EngineServiceImplBase implements
     volatile int dieAtFinish;
     volatile boolean refuseFinish;
     volatile int loadAtMost = Integer.MAX_VALUE;
+    /** How long a report of a moved block waits for the Finish of its request, which must not come first, in ms. */
+    volatile long evictedMs;
 
     final AtomicInteger loadedBlocks = new AtomicInteger();
     final AtomicInteger loadCalls = new AtomicInteger();
@@ -301,7 +304,7 @@ final class FakeAgent extends EngineServiceGrpc.EngineServiceImplBase implements
 
     private void releaseOldest() {
         Map.Entry<String, FinishRequest> oldest = unreleased.pollFirstEntry();
-        Map<Integer, Sealed> pages = sealed.getOrDefault(oldest.getKey(), Map.of());
+        Map<Integer, Sealed> pages = Objects.requireNonNullElse(sealed.remove(oldest.getKey()), Map.of());
         pages.forEach((page, promise) -> {
             byte[] content = read(page);
             // An engine that leaves an agent that hangs takes its pages back, and a Finish of before may come late.
@@ -317,8 +320,27 @@ final class FakeAgent extends EngineServiceGrpc.EngineServiceImplBase implements
                         .addAllPages(pages.keySet())));
     }
 
+    private boolean finishes(String attempt, long untilNanos) {
+        while (finished.stream().noneMatch(f -> attempt.equals(f.getRequest() + "/" + f.getAttempt()))) {
+            if (System.nanoTime() >= untilNanos) {
+                return false;
+            }
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+        }
+        return true;
+    }
+
     @Override
     public void evicted(EvictedRequest request, StreamObserver<Ack> response) {
+        long untilNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(evictedMs);
+        for (EvictedBlock block : request.getBlocksList()) {
+            sealed.forEach((attempt, pages) -> {
+                Sealed kept = pages.get(block.getPage());
+                if (kept != null && kept.generation == block.getGeneration() && finishes(attempt, untilNanos)) {
+                    wrongs.add("the Finish of " + attempt + " came before the report that page " + block.getPage() + " is free");
+                }
+            });
+        }
         for (EvictedBlock block : request.getBlocksList()) {
             String what = block.getPage() + "/" + block.getGeneration() + "/" + name(request.getNamespace(), block.getKey());
             if (!known.remove(what)) {

@@ -270,6 +270,13 @@ class ReplayTest {
     }
 
     @Test
+    void noFinishOvertakesTheReportThatABlockHasMoved() throws Exception {
+        // Two requests load the same block; the page of the second is free again, and reused, before its request ends. See FakeAgent.wrongs.
+        agent.evictedMs = 50;
+        run(config(PAGES, true, agent.address()).withPacing(new ReplayConfig.Pacing(32, OptionalDouble.empty(), 20)));
+    }
+
+    @Test
     void aShortLoadEndsThePrefix() throws Exception {
         agent.loadAtMost = 2;
         RunReport report = run(config(PAGES, true, agent.address()));
