@@ -17,14 +17,19 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.ListOffsetsOptions;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
@@ -152,6 +157,7 @@ public final class StateRestore {
                 rows += write(producer, partition, states.of(partition), mark);
             }
             producer.commitTransaction();
+            awaitReadable();
             return rows;
         } catch (KafkaException e) {
             throw new ControllerException.NotRestored(changelog + " cannot be written: " + Causes.of(e) + "; nothing of it counts, try again", e);
@@ -171,6 +177,30 @@ public final class StateRestore {
         bytes.rows().forEach((key, value) -> send(producer, partition, key, value));
         send(producer, partition, SequenceStamper.LAST, mark);
         return bytes.rows().size();
+    }
+
+    /**
+     * Waits until a reader of committed records sees all rows. The brokers end a transaction in its partitions after the commit returns, and a
+     * controller that starts before would restore a part of them.
+     */
+    private void awaitReadable() {
+        long deadlineNs = System.nanoTime() + access.timeout().toNanos();
+        try (Admin admin = Admin.create(access.client(Map.of()))) {
+            while (!ends(admin, IsolationLevel.READ_COMMITTED).equals(ends(admin, IsolationLevel.READ_UNCOMMITTED))) {
+                if (System.nanoTime() > deadlineNs) {
+                    throw new ControllerException.NotRestored("the rows are committed, but " + changelog + " does not show them within "
+                            + access.timeout() + "; look at the brokers before a controller is started", null);
+                }
+                LockSupport.parkNanos(POLL.toNanos());
+            }
+        }
+    }
+
+    private Map<TopicPartition, Long> ends(Admin admin, IsolationLevel level) {
+        Map<TopicPartition, OffsetSpec> places = IntStream.range(0, partitions).boxed()
+                .collect(Collectors.toMap(p -> new TopicPartition(changelog, p), _ -> OffsetSpec.latest()));
+        return done(admin.listOffsets(places, new ListOffsetsOptions(level)).all()).entrySet().stream()
+                .collect(Collectors.toMap(Map.Entry::getKey, end -> end.getValue().offset()));
     }
 
     /** A failure shows when the transaction is committed. */
