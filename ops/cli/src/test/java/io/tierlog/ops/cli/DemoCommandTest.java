@@ -167,7 +167,7 @@ class DemoCommandTest {
     @Test
     void whatCameFromAnotherNodeIsInTheReport() throws Exception {
         JsonNode report = demo("--requests", "200", "--host", "2000blocks", "--nodes", "2", "--route", "ROUND_ROBIN", "--peers", "--speed", "25",
-                "--no-device-retention", "--decode-us-per-token", "200", "--prefill-us-per-token", "5000");
+                "--no-device-retention", "--decode-us-per-token", "200", "--prefetch-wait-ms", "10000");
 
         assertSound(report, 200);
         JsonNode peers = report.get("peer_reads");

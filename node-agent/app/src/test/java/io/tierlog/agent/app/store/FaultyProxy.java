@@ -7,9 +7,12 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /** Stands between a client and a server on loopback, and goes wrong on request. Safe for use by several threads. */
@@ -28,6 +31,8 @@ public final class FaultyProxy implements AutoCloseable {
     private final ServerSocket listener = new ServerSocket(0, 100, InetAddress.getLoopbackAddress());
     private final int server;
     private final Set<Socket> open = ConcurrentHashMap.newKeySet();
+    private final AtomicInteger broken = new AtomicInteger();
+    private final AtomicLong passed = new AtomicLong();
     private volatile Mode mode = Mode.PASS;
 
     /** @param server port on loopback */
@@ -49,19 +54,38 @@ public final class FaultyProxy implements AutoCloseable {
         }
     }
 
+    /** Connections that ended while bytes did not pass, and those that found no server. */
+    public int broken() {
+        return broken.get();
+    }
+
+    /** Bytes that clients have got. */
+    public long passed() {
+        return passed.get();
+    }
+
+    private Optional<Socket> connected() {
+        try {
+            return Optional.of(new Socket(InetAddress.getLoopbackAddress(), server));
+        } catch (IOException e) {
+            return Optional.empty(); // the server is down, and may come back
+        }
+    }
+
     private void accept() {
         try {
             while (true) {
                 Socket client = listener.accept();
-                if (mode == Mode.CUT) {
+                Optional<Socket> behind = mode == Mode.CUT ? Optional.empty() : connected();
+                if (behind.isEmpty()) {
+                    broken.incrementAndGet();
                     client.close();
                     continue;
                 }
-                Socket behind = new Socket(InetAddress.getLoopbackAddress(), server);
                 open.add(client);
-                open.add(behind);
-                start(() -> pass(client, behind, false));
-                start(() -> pass(behind, client, true));
+                open.add(behind.get());
+                start(() -> pass(client, behind.get(), false));
+                start(() -> pass(behind.get(), client, true));
             }
         } catch (IOException e) {
             closeAll();
@@ -82,6 +106,9 @@ public final class FaultyProxy implements AutoCloseable {
                     int length = drips ? 1 : read - at;
                     out.write(bytes, at, length);
                     at += length;
+                    if (answers) {
+                        passed.addAndGet(length);
+                    }
                     if (drips) {
                         LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(100));
                     }
@@ -90,6 +117,9 @@ public final class FaultyProxy implements AutoCloseable {
         } catch (IOException e) {
             // One side has closed: both are closed.
         } finally {
+            if (answers && mode != Mode.PASS) {
+                broken.incrementAndGet();
+            }
             open.remove(from);
             open.remove(to);
         }
