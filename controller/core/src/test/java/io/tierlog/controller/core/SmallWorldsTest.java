@@ -15,6 +15,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -23,6 +24,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * Every world that a few inputs can lead to, in every order, with nothing left to chance: {@link SmallWorldRules} hold after each step, and from
  * the worlds nearer to the start everything comes to rest. Worlds that are the same up to renaming are gone on from once.
  */
+@Tag("slow")
 class SmallWorldsTest {
     private final Core core = new Core(Limits.DEFAULTS);
     private final SmallWorldRules rules = new SmallWorldRules(core);

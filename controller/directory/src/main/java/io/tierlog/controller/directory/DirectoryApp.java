@@ -22,6 +22,7 @@ import io.tierlog.controller.http.ServerException;
 import io.tierlog.controller.http.StatusServer;
 import io.tierlog.controller.http.TokenMetrics;
 import io.tierlog.controller.http.Tokens;
+import io.tierlog.events.Closers;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.TopicAdmin;
@@ -35,8 +36,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -55,7 +54,7 @@ public final class DirectoryApp implements AutoCloseable {
 
     private final DirectoryConfig config;
     private final DirectoryExtensions extras;
-    private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+    private final Closers closers = new Closers();
     private volatile Optional<ShardFanout> fanout = Optional.empty();
     private final Optional<DirectoryStreams> streams;
     private final LookupQueries questions;
@@ -70,14 +69,15 @@ public final class DirectoryApp implements AutoCloseable {
             int partitions = partitions(config);
             Codec codec = codec();
             LogPromotions.Log log = new LogPromotions.Log(config.kafka(), config.topics(), codec, partitions);
-            PromotionAnswers answers = own(PromotionAnswers.connect(log));
-            PromotionRequests requests = extras.promotions().orElseGet(() -> own(LogPromotions.connect(log, answers::expect)));
-            PromotionProbes probes = own(new PromotionProbes(requests, extras.probeLimits(), question -> fanout.map(one -> one.ask(question))));
+            PromotionAnswers answers = closers.add("promotion answers", PromotionAnswers.connect(log));
+            PromotionRequests requests = extras.promotions().orElseGet(() -> closers.add("promotions", LogPromotions.connect(log, answers::expect)));
+            PromotionProbes probes = closers.add("probes",
+                    new PromotionProbes(requests, extras.probeLimits(), question -> fanout.map(one -> one.ask(question))));
             answers.listen(probes::answered);
             questions = new LookupQueries(() -> fanout, config.limits().keys(), config.costs(), Optional.of(probes));
             streams = Optional.of(begin(codec, partitions, probes.counts()));
         } catch (RuntimeException | Error e) {
-            release();
+            closers.close();
             throw e;
         }
     }
@@ -98,11 +98,6 @@ public final class DirectoryApp implements AutoCloseable {
         return new DirectoryApp(config, extras);
     }
 
-    private <P extends AutoCloseable> P own(P part) {
-        parts.push(part);
-        return part;
-    }
-
     private static int partitions(DirectoryConfig config) {
         try (TopicAdmin admin = new TopicAdmin(config.kafka())) {
             AclTable.require(admin, config.topics(), AccessRole.DIRECTORY);
@@ -111,29 +106,26 @@ public final class DirectoryApp implements AutoCloseable {
     }
 
     private DirectoryStreams begin(Codec codec, int partitions, ProbeCounts probes) {
-        Tokens tokens = own(Tokens.scoped(config.endpoints().access(), config.tls()));
+        Tokens tokens = closers.add("tokens", Tokens.scoped(config.endpoints().access(), config.tls()));
         Optional<String> own = config.endpoints().peerToken().map(DirectoryApp::token);
         DirectoryStreams made = new DirectoryStreams(config, codec, partitions, probes);
-        parts.push(made);
+        closers.add("streams", made);
         TokenMetrics.register(tokens, made.metrics());
         config.endpoints().status().ifPresent(where -> {
             StatusServer server = new StatusServer("--directory-status-listen", where, config.tls(), made.metrics(), made::report);
-            parts.push(server);
-            statusPort = server.port();
+            statusPort = closers.add("status server", server).port();
         });
         Listener grpcWhere = new Listener("--directory-grpc-listen", config.endpoints().grpc(), config.limits().server(), config.tls());
         DirectoryService service = new DirectoryService(tokens, questions, config.limits().server().requests(), made.metrics());
         GrpcServer grpc = new GrpcServer(grpcWhere,
                 List.of(service, service.indexer(extras.indexer()), new PeerService(tokens, () -> fanout, config.limits().keys())),
                 CALLS_PER_CONNECTION, DirectoryService.WAITLESS);
-        parts.push(grpc);
-        grpcPort = grpc.port();
+        grpcPort = closers.add("gRPC server", grpc).port();
         // After the server, whose error names the option of a wrong address.
         PeerTokens.warning(config.endpoints(), tokens, own).ifPresent(LOG::warn);
         Listener httpWhere = new Listener("--directory-listen", config.endpoints().http(), config.limits().server(), config.tls());
         HttpServer http = new HttpServer(httpWhere, tokens, new DirectoryRoutes(questions, extras.indexer()).all());
-        parts.push(http);
-        httpPort = http.port();
+        httpPort = closers.add("HTTP server", http).port();
         String host = config.endpoints().advertised().orElse(config.endpoints().grpc().host());
         fanout = Optional.of(made.start(new Owners.Peer(host, grpcPort), own));
         return made;
@@ -148,11 +140,7 @@ public final class DirectoryApp implements AutoCloseable {
     }
 
     private Codec codec() {
-        SchemaIds ids = config.registry().<SchemaIds>map(each -> {
-            RegistryClient client = new RegistryClient(each);
-            parts.push(client);
-            return client;
-        }).orElseGet(Schemas::bundled);
+        SchemaIds ids = config.registry().<SchemaIds>map(each -> closers.add("registry", new RegistryClient(each))).orElseGet(Schemas::bundled);
         Codec codec = new Codec(ids);
         try {
             codec.prepare(config.topics().placements(), Published.class);
@@ -205,16 +193,6 @@ public final class DirectoryApp implements AutoCloseable {
     /** Leaves the group and frees everything; at most about 20 s. Closing twice is harmless. */
     @Override
     public void close() {
-        release();
-    }
-
-    private synchronized void release() {
-        while (!parts.isEmpty()) {
-            try {
-                parts.pop().close();
-            } catch (Exception e) {
-                LOG.warn("a part of the directory did not close cleanly", e);
-            }
-        }
+        closers.close();
     }
 }

@@ -9,6 +9,7 @@ import io.tierlog.controller.http.StatusServer;
 import io.tierlog.controller.streams.api.LogAccess;
 import io.tierlog.controller.streams.api.OperatorApi;
 import io.tierlog.events.ClockWatch;
+import io.tierlog.events.Closers;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.TopicAdmin;
@@ -30,8 +31,6 @@ import io.tierlog.schemas.event.Message;
 import io.tierlog.traces.SpanExport;
 import java.net.URI;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -58,7 +57,7 @@ public final class ControllerApp implements AutoCloseable {
     private static final int MAX_EVENT_BYTES = 16 << 20;
 
     private final ControllerConfig config;
-    private final Deque<Runnable> cleanup = new ArrayDeque<>();
+    private final Closers closers = new Closers();
     private final Health health = new Health();
     private final ControllerMetrics metrics = new ControllerMetrics();
     private final ControllerParts shown = new ControllerParts(metrics.registry(), health);
@@ -131,13 +130,7 @@ public final class ControllerApp implements AutoCloseable {
         if (!closed.compareAndSet(false, true)) {
             return;
         }
-        while (!cleanup.isEmpty()) {
-            try {
-                cleanup.pop().run();
-            } catch (RuntimeException e) {
-                LOG.warn("something of the controller did not close cleanly", e);
-            }
-        }
+        closers.close();
         ended.complete(Optional.empty());
         running.countDown();
     }
@@ -145,7 +138,7 @@ public final class ControllerApp implements AutoCloseable {
     private void begin() {
         String instance = InstanceId.of(config);
         config.http().ifPresent(address -> {
-            httpPort = closing(statusServer(address, instance)).port();
+            httpPort = closers.add("status server", statusServer(address, instance)).port();
         });
         int partitions;
         try (TopicAdmin admin = new TopicAdmin(config.kafka())) {
@@ -179,21 +172,21 @@ public final class ControllerApp implements AutoCloseable {
         RecordCodeMetrics.register(config.kafka().signing(), metrics.registry());
         startApi(codec, partitions);
         run(parts, instance);
-        Relay relay = closing(new Relay(config, instance, metrics));
+        Relay relay = closers.add("relay", new Relay(config, instance, metrics));
         relay.start();
         shown.parts().add("relay", relay::state);
-        cleanup.push(decoder::close);
-        cleanup.push(owner::close);
+        closers.add("decoder", decoder::close);
+        closers.add("log owner", owner);
         FreeSpace space = new FreeSpace(config.stateDir(), metrics.registry(), health::lowSpace);
-        closing(new ClockWatch("tierlog", byMs -> stops(new ControllerException.ClockSetBack(byMs / 1_000))));
-        LogWatch watch = closing(new LogWatch(config.kafka(), config.topics(), owner, health, space, this::stops));
+        closers.add("clock watch", new ClockWatch("tierlog", byMs -> stops(new ControllerException.ClockSetBack(byMs / 1_000))));
+        LogWatch watch = closers.add("log watch", new LogWatch(config.kafka(), config.topics(), owner, health, space, this::stops));
         watch.start();
         shown.parts().add("brokers", watch::state);
     }
 
     /** Closed after the stream threads, which end spans. */
     private DecisionSpans spans(URI collector, String instance) {
-        SpanExport export = closing(new SpanExport(collector, "tierlog-controller", instance, SpanExport.Limits.DEFAULTS));
+        SpanExport export = closers.add("span export", new SpanExport(collector, "tierlog-controller", instance, SpanExport.Limits.DEFAULTS));
         spans = Optional.of(export);
         return new DecisionSpans(export.tracer(), SpanExport.epochNs(), config.topics().events(), config.topics().decisions());
     }
@@ -204,7 +197,7 @@ public final class ControllerApp implements AutoCloseable {
     }
 
     private PlainProducer plainProducer(String what, String topic) {
-        PlainProducer producer = closing(new PlainProducer(what, config.kafka(),
+        PlainProducer producer = closers.add("producer", new PlainProducer(what, config.kafka(),
                 topic.equals(config.topics().events()) ? RecordSigner.Writer.of(KeyNames.CLOCK) : RecordSigner.Writer.CONTROLLER));
         producer.prepare(topic, config.kafka().timeout());
         return producer;
@@ -224,7 +217,7 @@ public final class ControllerApp implements AutoCloseable {
         config.api().ifPresent(settings -> {
             String changelog = config.applicationId() + "-" + ControllerTopology.STORE + "-changelog";
             LogAccess log = new LogAccess(config.kafka(), config.topics(), codec, partitions, changelog);
-            OperatorApi api = closing(OperatorApi.start(log, settings, config.tls(), metrics.registry()));
+            OperatorApi api = closers.add("operator API", OperatorApi.start(log, settings, config.tls(), metrics.registry()));
             apiPort = api.port();
             grpcPort = api.grpcPort();
             shown.parts().add("operator_api", api::state);
@@ -242,7 +235,7 @@ public final class ControllerApp implements AutoCloseable {
         } catch (StreamsException e) {
             throw new ControllerException.StateDirUnusable(config.stateDir(), e);
         }
-        cleanup.push(() -> streams.close(CLOSE));
+        closers.add("streams", () -> streams.close(CLOSE));
         StreamsGauges gauges = StreamsGauges.register(metrics.registry(), streams, health);
         shown.producers(gauges::freeShare);
         shown.inputs(metrics::decidedNs, config.tickMs(),
@@ -325,7 +318,7 @@ public final class ControllerApp implements AutoCloseable {
     }
 
     private SchemaIds registry(RegistryConfig registry) {
-        return closing(new RegistryClient(registry));
+        return closers.add("registry", new RegistryClient(registry));
     }
 
     private static void pause(long ms) {
@@ -335,18 +328,5 @@ public final class ControllerApp implements AutoCloseable {
             Thread.currentThread().interrupt();
             throw new ControllerException.Closing();
         }
-    }
-
-    private <T extends AutoCloseable> T closing(T part) {
-        cleanup.push(() -> {
-            try {
-                part.close();
-            } catch (RuntimeException e) {
-                throw e;
-            } catch (Exception e) {
-                throw new IllegalStateException(e);
-            }
-        });
-        return part;
     }
 }

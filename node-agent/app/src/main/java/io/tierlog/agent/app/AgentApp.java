@@ -42,6 +42,7 @@ import io.tierlog.agent.disk.BlockFile;
 import io.tierlog.agent.disk.DiskStatus;
 import io.tierlog.agent.disk.DiskWorkers;
 import io.tierlog.events.ClockWatch;
+import io.tierlog.events.Closers;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.TopicAdmin;

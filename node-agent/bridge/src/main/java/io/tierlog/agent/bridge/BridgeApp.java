@@ -15,6 +15,7 @@ import io.tierlog.agent.bridge.view.BridgeCounter;
 import io.tierlog.agent.bridge.view.BridgeCounts;
 import io.tierlog.controller.http.HealthParts;
 import io.tierlog.controller.http.StatusServer;
+import io.tierlog.events.Closers;
 import io.tierlog.events.Codec;
 import io.tierlog.events.RareWarning;
 import io.tierlog.events.Schemas;
@@ -22,12 +23,11 @@ import io.tierlog.events.TopicAdmin;
 import io.tierlog.events.acl.AccessRole;
 import io.tierlog.events.acl.AclTable;
 import io.tierlog.events.registry.RegistryClient;
+import io.tierlog.events.registry.SchemaIds;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.Event;
 import java.net.InetAddress;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -60,7 +60,7 @@ public final class BridgeApp implements AutoCloseable {
     private static final long LOOK_MS = 5_000;
     private static final long CLOSE_MS = 10_000;
 
-    private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+    private final Closers closers = new Closers();
     private final ConcurrentLinkedQueue<Fact> decisions = new ConcurrentLinkedQueue<>();
     private final CompletableFuture<Throwable> ended = new CompletableFuture<>();
     private final AtomicBoolean closing = new AtomicBoolean();
@@ -92,12 +92,12 @@ public final class BridgeApp implements AutoCloseable {
             ofFile = file.map(SourcesFile::read).orElse(List.of());
             want();
             EventWriter.Log log = log(config);
-            writer = own(new EventWriter(log, this::fail));
+            writer = closers.add("event writer", new EventWriter(log, this::fail));
             sessions = new NodeSessions(writer, log.processId(), MOST_NODES);
             shared = new SourceParts(config.rules(), sessions, writer, counts);
-            names = own(new DnsSources(config.names(), InetAddress::getAllByName, LOOK_MS));
-            own(new DecisionFollower(log, sessions::contains, decisions::add, this::fail));
-            parts.push(context);
+            names = closers.add("names", new DnsSources(config.names(), InetAddress::getAllByName, LOOK_MS));
+            closers.add("decisions", new DecisionFollower(log, sessions::contains, decisions::add, this::fail));
+            closers.add("ZeroMQ", context);
             for (SourceSpec spec : fixed) {
                 if (spec.bind() && !sources.containsKey(spec)) {
                     // Its own address comes by no waiting.
@@ -112,12 +112,11 @@ public final class BridgeApp implements AutoCloseable {
             health.add("sources", metrics::sources);
             config.status().ifPresent(where -> {
                 StatusServer server = new StatusServer("--bridge-status-listen", where, config.tls(), metrics.registry(), this::report);
-                parts.push(server);
-                statusPort = server.port();
+                statusPort = closers.add("status server", server).port();
             });
             thread = Thread.ofPlatform().name("bridge").start(this::run);
         } catch (RuntimeException | Error e) {
-            release();
+            closers.close();
             throw e;
         }
     }
@@ -132,18 +131,14 @@ public final class BridgeApp implements AutoCloseable {
         return new BridgeApp(config);
     }
 
-    private <P extends AutoCloseable> P own(P part) {
-        parts.push(part);
-        return part;
-    }
-
     private EventWriter.Log log(BridgeConfig config) {
         int partitions;
         try (TopicAdmin admin = new TopicAdmin(config.access())) {
             AclTable.require(admin, config.topics(), AccessRole.AGENT);
             partitions = admin.check(config.topics());
         }
-        Codec codec = new Codec(config.registry().isEmpty() ? Schemas.bundled() : own(new RegistryClient(config.registry().get())));
+        Codec codec = new Codec(
+                config.registry().<SchemaIds>map(each -> closers.add("registry", new RegistryClient(each))).orElseGet(Schemas::bundled));
         // All ids now: later the bridge's thread must not wait for a registry.
         codec.prepare(config.topics().events(), Event.class);
         return new EventWriter.Log(config.access(), config.topics(), partitions, codec, UUID.randomUUID().toString());
@@ -323,16 +318,6 @@ public final class BridgeApp implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        release();
-    }
-
-    private synchronized void release() {
-        while (!parts.isEmpty()) {
-            try {
-                parts.pop().close();
-            } catch (Exception e) {
-                LOG.warn("a part of the bridge did not close cleanly", e);
-            }
-        }
+        closers.close();
     }
 }

@@ -2,6 +2,7 @@
 package io.tierlog.ops.dashboard;
 
 import io.tierlog.controller.http.Tokens;
+import io.tierlog.events.Closers;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.TopicAdmin;
@@ -19,18 +20,13 @@ import io.tierlog.ops.dashboard.web.PageServer;
 import io.tierlog.ops.dashboard.web.Pages;
 import io.tierlog.ops.dashboard.web.TimeTravel;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.concurrent.CompletableFuture;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** A running live page. It reads the log, and calls a controller only when an operator acts. Safe for use by several threads. */
 public final class DashboardApp implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(DashboardApp.class);
     private static final long ROCKSDB_BYTES = 64L << 20;
 
-    private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+    private final Closers closers = new Closers();
     private final DashboardStreams streams;
     private final PageServer server;
     private final String host;
@@ -40,22 +36,22 @@ public final class DashboardApp implements AutoCloseable {
         host = config.listen().host();
         scheme = config.tls().serves() ? "https://" : "http://";
         try {
-            Tokens tokens = own(Tokens.of(config.access(), config.tls()));
+            Tokens tokens = closers.add("tokens", Tokens.of(config.access(), config.tls()));
             try (TopicAdmin admin = new TopicAdmin(config.kafka())) {
                 AclTable.require(admin, config.topics(), AccessRole.DASHBOARD);
                 admin.check(config.topics());
             }
-            SchemaIds ids = config.registry().<SchemaIds>map(each -> own(new RegistryClient(each))).orElseGet(Schemas::bundled);
-            streams = own(new DashboardStreams(
+            SchemaIds ids = config.registry().<SchemaIds>map(each -> closers.add("registry", new RegistryClient(each))).orElseGet(Schemas::bundled);
+            streams = closers.add("streams", new DashboardStreams(
                     new DashboardStreams.Settings(config.kafka(), config.topics(), config.applicationId(), config.stateDir(), ROCKSDB_BYTES),
                     new Codec(ids), config.limits()));
             Pages pages = new Pages(streams.tasks(), () -> new LogPosition(streams.state(), streams.lag()), System::currentTimeMillis,
                     config.operatorApi().isPresent());
-            LogWork work = own(new LogWork());
+            LogWork work = closers.add("log work", new LogWork());
             Explorer explorer = new Explorer(most -> new ClusterLog(config.kafka(), most), config.topics(), new Codec(ids), work);
             TimeTravel past = new TimeTravel(() -> new ClusterLog(config.kafka()), config.topics(), new Codec(ids), work, pages);
-            server = own(new PageServer(new PageServer.Access(config.listen(), config.tls(), tokens), pages, past, explorer,
-                    own(new ControllerCalls(config.operatorApi(), config.tls())),
+            server = closers.add("page server", new PageServer(new PageServer.Access(config.listen(), config.tls(), tokens), pages, past, explorer,
+                    closers.add("controller calls", new ControllerCalls(config.operatorApi(), config.tls())),
                     streams::start));
             // After the address is taken: a second page on the same address joins no group.
             if (!whenAsked) {
@@ -88,11 +84,6 @@ public final class DashboardApp implements AutoCloseable {
         return new DashboardApp(config, true);
     }
 
-    private <P extends AutoCloseable> P own(P part) {
-        parts.push(part);
-        return part;
-    }
-
     /** Where browsers find it. */
     public String url() {
         return scheme + (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + server.port() + "/";
@@ -121,12 +112,6 @@ public final class DashboardApp implements AutoCloseable {
     /** Leaves the group and frees everything; at most about 12 s. Closing twice is harmless. */
     @Override
     public void close() {
-        while (!parts.isEmpty()) {
-            try {
-                parts.pop().close();
-            } catch (Exception e) {
-                LOG.warn("a part of the live page did not close cleanly", e);
-            }
-        }
+        closers.close();
     }
 }

@@ -34,10 +34,12 @@ import java.util.stream.Stream;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The live page on an embedded broker: its totals are those of {@code audit stats}, also after a restart and with a lost state directory. */
+@Tag("slow")
 class DashboardAppTest {
     private static final long PATIENCE_NS = 60_000_000_000L;
     private static final ObjectMapper JSON = new ObjectMapper();

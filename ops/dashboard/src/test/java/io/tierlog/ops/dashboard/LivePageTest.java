@@ -26,10 +26,12 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The live page in a real browser, over a log on an embedded broker. */
+@Tag("slow")
 class LivePageTest {
     private static final String EVIL = "<script>alert(1)</script>";
     private static final List<ProducerRecord<byte[], byte[]>> EPISODE = LogScene.episode(5);

@@ -29,10 +29,12 @@ import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What an operator does on the page, in a real browser, with a real controller behind it whose API has tokens. */
+@Tag("slow")
 class OperatePageTest {
     private static final Duration START = Duration.ofSeconds(60);
     private static final String OPERATOR = "operators-token";

@@ -8,14 +8,13 @@ import io.tierlog.controller.streams.DamagedState;
 import io.tierlog.controller.streams.FreeSpace;
 import io.tierlog.controller.streams.RecordCodeMetrics;
 import io.tierlog.events.ClockWatch;
+import io.tierlog.events.Closers;
 import io.tierlog.events.Codec;
 import io.tierlog.schemas.directory.Published;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -45,7 +44,7 @@ public final class DirectoryStreams implements AutoCloseable {
     private final DirectoryMetrics metrics;
     private final DirectoryHealth health;
     private final PlacementDecoder decoder;
-    private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+    private final Closers closers = new Closers();
     private final CompletableFuture<Optional<Throwable>> ended = new CompletableFuture<>();
     private final CountDownLatch running = new CountDownLatch(1);
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -82,7 +81,7 @@ public final class DirectoryStreams implements AutoCloseable {
         } catch (StreamsException | IOException e) {
             throw new DirectoryException.StateDirUnusable(config.stateDir(), e);
         }
-        parts.push(() -> streams.close(leaving()));
+        closers.add("streams", () -> streams.close(leaving()));
         streams.setStateListener((now, _) -> {
             health.streams(now);
             if (now == KafkaStreams.State.RUNNING) {
@@ -96,16 +95,15 @@ public final class DirectoryStreams implements AutoCloseable {
         streams.setUncaughtExceptionHandler(this::fatal);
         StandbyStore standby = new StandbyStore(streams, decoder, copies);
         FreeSpace space = new FreeSpace(config.stateDir(), metrics.registry(), health::lowSpace);
-        LogEnds ends = new LogEnds(config, copies, space::lookAtState, () -> lookAtStandbys(streams, standby));
-        parts.push(ends);
+        LogEnds ends = closers.add("follower",
+                new LogEnds(config, copies, space::lookAtState, () -> lookAtStandbys(streams, standby)));
         health.add("follower", ends::state);
-        parts.push(new ClockWatch("tierlog-directory", byMs -> {
+        closers.add("clock watch", new ClockWatch("tierlog-directory", byMs -> {
             String why = "the system clock was set back by " + byMs / 1_000 + " s, and Kafka's clients would stand still for as long: start again";
             health.failed(why);
             ended.complete(Optional.of(new IllegalStateException(why)));
         }));
-        PeerLink link = new GrpcPeerLink(token, config.tls(), config.limits().forwardMs());
-        parts.push(link);
+        PeerLink link = closers.add("peers", new GrpcPeerLink(token, config.tls(), config.limits().forwardMs()));
         ShardFanout fanout = new ShardFanout(new ShardFanout.Parts(copies, Optional.of(standby),
                 new GroupRegister(streams, config.topics().placements()), link, self, config.limits(), metrics));
         streams.start();
@@ -203,13 +201,7 @@ public final class DirectoryStreams implements AutoCloseable {
             return;
         }
         health.closing();
-        while (!parts.isEmpty()) {
-            try {
-                parts.pop().close();
-            } catch (Exception e) {
-                LOG.warn("something of the directory did not close cleanly", e);
-            }
-        }
+        closers.close();
         ended.complete(Optional.empty());
         running.countDown();
     }

@@ -8,13 +8,10 @@ import io.tierlog.controller.http.HttpServer;
 import io.tierlog.controller.http.Listener;
 import io.tierlog.controller.http.TokenMetrics;
 import io.tierlog.controller.http.Tokens;
+import io.tierlog.events.Closers;
 import io.tierlog.tls.Tls;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The operator API of a controller instance: HTTP, optional gRPC, and the committed state behind both. Safe for use by several threads.
@@ -23,9 +20,8 @@ import org.slf4j.LoggerFactory;
  * answers for all partitions, whichever instance owns them, and returns NOT_READY until it has read the state.
  */
 public final class OperatorApi implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(OperatorApi.class);
 
-    private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+    private final Closers closers = new Closers();
     private @Nullable ChangelogReader feed;
     private int port;
     private int grpcPort = -1;
@@ -51,24 +47,19 @@ public final class OperatorApi implements AutoCloseable {
     }
 
     private void open(LogAccess log, ApiConfig config, Tls tls, PrometheusRegistry metrics) {
-        Tokens tokens = Tokens.of(config.access(), tls);
-        parts.push(tokens);
+        Tokens tokens = closers.add("tokens", Tokens.of(config.access(), tls));
         TokenMetrics.register(tokens, metrics);
         CommittedState view = new CommittedState(log, config.limits());
-        feed = new ChangelogReader(log, view);
-        parts.push(feed);
-        OperatorLog writer = new OperatorLog(log);
-        parts.push(writer);
+        feed = closers.add("changelog reader", new ChangelogReader(log, view));
+        OperatorLog writer = closers.add("operator log", new OperatorLog(log));
         OperatorRequests requests = new OperatorRequests(view, writer, config.limits());
         Listener where = new Listener("--api-listen", config.listen(), config.limits().server(), tls);
         HttpServer http = new HttpServer(where, tokens, new OperatorRoutes(view, requests, config.limits()).all());
-        parts.push(http);
-        port = http.port();
+        port = closers.add("HTTP server", http).port();
         config.grpc().ifPresent(endpoint -> {
             GrpcServer grpc = new GrpcServer(new Listener("--grpc-listen", endpoint, config.limits().server(), tls),
                     List.of(new MigrateService(tokens, view, requests, config.limits())), GrpcServer.CALLS_PER_CONNECTION);
-            parts.push(grpc);
-            grpcPort = grpc.port();
+            grpcPort = closers.add("gRPC server", grpc).port();
         });
         feed.start();
     }
@@ -91,12 +82,6 @@ public final class OperatorApi implements AutoCloseable {
 
     @Override
     public void close() {
-        while (!parts.isEmpty()) {
-            try {
-                parts.pop().close();
-            } catch (Exception e) {
-                LOG.warn("a part of the operator API did not close cleanly", e);
-            }
-        }
+        closers.close();
     }
 }

@@ -10,12 +10,14 @@ import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.OperationReason;
 import java.io.IOException;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The contract on a small server of S3 whose conditional puts are one step, and each class of its errors. */
+@Tag("slow")
 @Timeout(120)
 class S3ObjectsTest extends StoreContractTest {
     private final SmallS3 server = start();

@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,6 +34,7 @@ import software.amazon.awssdk.services.s3.model.S3Object;
  * The contract on S3Mock for one caller at a time, and what befalls a server. S3Mock compares and sets in two steps: of puts with If-None-Match at
  * the same time several arrive. What several callers do is held by {@link S3ObjectsTest}.
  */
+@Tag("slow")
 @Timeout(180)
 class S3StoreTest extends StoreBasicsTest {
     private static final int LARGE = 3_000_000;

@@ -10,18 +10,18 @@ import io.tierlog.controller.http.Listener;
 import io.tierlog.controller.http.ServerLimits;
 import io.tierlog.controller.http.StatusServer;
 import io.tierlog.controller.http.Tokens;
+import io.tierlog.events.Closers;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.TopicAdmin;
 import io.tierlog.events.acl.AccessRole;
 import io.tierlog.events.acl.AclTable;
 import io.tierlog.events.registry.RegistryClient;
+import io.tierlog.events.registry.SchemaIds;
 import io.tierlog.tls.Tls;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -48,7 +48,7 @@ public final class PublishApp implements AutoCloseable {
     private static final int LAST_PORT = 65_535;
     private static final long CLOSE_MS = 10_000;
 
-    private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+    private final Closers closers = new Closers();
     /** What ends all threads of the parts, before any of them is waited for. */
     private final List<Runnable> signals = new ArrayList<>();
     private final CompletableFuture<Throwable> ended = new CompletableFuture<>();
@@ -76,10 +76,11 @@ public final class PublishApp implements AutoCloseable {
                 partitions = admin.check(config.topics());
                 AclTable.require(admin, config.topics(), AccessRole.PUBLISHER);
             }
-            Codec codec = new Codec(config.registry().isEmpty() ? Schemas.bundled() : own(new RegistryClient(config.registry().get())));
+            Codec codec = new Codec(
+                    config.registry().<SchemaIds>map(each -> closers.add("registry", new RegistryClient(each))).orElseGet(Schemas::bundled));
             log = new BatchLog(config.access(), config.topics(), codec, config.content().tiers());
-            parts.push(context);
-            live = own(new LiveStream(log, partitions));
+            closers.add("ZeroMQ", context);
+            live = closers.add("log", new LiveStream(log, partitions));
             List<ZMQ.Socket> routers = new ArrayList<>();
             for (int partition = 0; partition < partitions; partition++) {
                 publishers.add(publisher(config, partition));
@@ -92,27 +93,27 @@ public final class PublishApp implements AutoCloseable {
             config.http().listen().ifPresent(where -> {
                 EventPage page = new EventPage(log, live.indexes(), counts);
                 Listener at = new Listener("--http-listen", where, HTTP_LIMITS, config.tls());
-                HttpServer server = own(new HttpServer(at, tokens, List.of(), List.of(page.page())));
+                HttpServer server = closers.add("HTTP server", new HttpServer(at, tokens, List.of(), List.of(page.page())));
                 signals.add(page::stop);
                 httpPort = server.port();
             });
             for (URI url : config.http().webhooks()) {
                 for (int partition = 0; partition < partitions; partition++) {
-                    signals.add(own(webhook(url, partition, MOST_BEHIND))::stop);
+                    signals.add(closers.add("webhook", webhook(url, partition, MOST_BEHIND))::stop);
                 }
             }
             ReplayServer.Parts replayed = new ReplayServer.Parts(log, live.indexes(), config.content().shape(), counts);
-            signals.add(own(new ReplayServer(context, routers, replayed, this::fail))::stop);
+            signals.add(closers.add("replay server", new ReplayServer(context, routers, replayed, this::fail))::stop);
             health.add("publisher", () -> ended.isDone()
                     ? HealthParts.State.failed("it has ended: " + ended.join().getMessage()) : HealthParts.State.WELL);
             config.status().ifPresent(where -> {
                 StatusServer server = new StatusServer("--publish-status-listen", where, config.tls(), counts.registry(), this::report);
-                parts.push(server);
-                statusPort = server.port();
+                statusPort = closers.add("status server", server).port();
             });
             thread = Thread.ofPlatform().name("publish").start(this::run);
         } catch (RuntimeException | Error e) {
-            release();
+            signals.forEach(Runnable::run);
+            closers.close();
             throw e;
         }
     }
@@ -125,11 +126,6 @@ public final class PublishApp implements AutoCloseable {
      */
     public static PublishApp start(PublishConfig config) {
         return new PublishApp(config);
-    }
-
-    private <P extends AutoCloseable> P own(P part) {
-        parts.push(part);
-        return part;
     }
 
     private ZMQ.Socket publisher(PublishConfig config, int partition) {
@@ -248,17 +244,6 @@ public final class PublishApp implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        release();
-    }
-
-    private synchronized void release() {
-        signals.forEach(Runnable::run);
-        while (!parts.isEmpty()) {
-            try {
-                parts.pop().close();
-            } catch (Exception e) {
-                LOG.warn("a part of the publisher did not close cleanly", e);
-            }
-        }
+        closers.close();
     }
 }
