@@ -33,9 +33,10 @@ final class FakeClocks {
         if (!Files.exists(file)) {
             set(process, Duration.ZERO);
         }
-        // The file is read once a second. Monotonic time goes on as it does when a clock is set.
+        // The file is read once a second. Monotonic time goes on as it does when a clock is set. Without the last setting every timed wait of a JVM
+        // ends at once, and its threads spin.
         return Map.of("LD_PRELOAD", LIBRARY.toString(), "FAKETIME_TIMESTAMP_FILE", file.toString(), "FAKETIME_CACHE_DURATION", "1",
-                "FAKETIME_DONT_FAKE_MONOTONIC", "1");
+                "FAKETIME_DONT_FAKE_MONOTONIC", "1", "FAKETIME_FORCE_MONOTONIC_FIX", "0");
     }
 
     /** How far a clock is ahead of this machine's, or behind it, from within a second on. */
