@@ -20,7 +20,10 @@ from standin import Engine, block_bytes, TOKENS  # noqa: E402
 def processes(tmp_path_factory):
     made = Processes(tmp_path_factory.mktemp("tierlog"))
     yield made
-    made.close()
+    try:
+        made.verify_log()
+    finally:
+        made.close()
 
 
 @pytest.fixture(scope="session")

@@ -70,6 +70,13 @@ class Processes:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait(30)
 
+    def verify_log(self) -> None:
+        """Ends all that write, and verifies what they wrote: after the last test, since nothing goes on without a controller."""
+        for name in [name for name in self._running if name != "broker"]:
+            self.kill(name)
+        said = self.run("audit", "verify", "--bootstrap-servers", self.brokers)
+        assert "VIOLATED" not in said, said
+
     def close(self) -> None:
         for name in list(self._running)[::-1]:
             self.kill(name)
