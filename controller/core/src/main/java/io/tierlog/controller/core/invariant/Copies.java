@@ -170,13 +170,18 @@ final class Copies {
         int unsure = 0;
         int known = 0;
         Set<Bytes> seen = cause.ending == null ? Set.of() : seenInStore(cause.ending);
+        Set<Bytes> coming = null;
         for (Block block : f.blocks()) {
             Known inStore = copies.remove(block.key());
             if (inStore != null) {
                 known++;
                 boolean last = !node.isForeign() && inStore != Known.YES && !isElsewhere(f, block) && !seen.contains(block.key());
-                lost += last ? 1 : 0;
-                unsure += last && (inStore == Known.PERHAPS || isOnTheWay(f, block)) ? 1 : 0;
+                if (last) {
+                    // Once for all blocks of the fact, and not at all where no last copy leaves.
+                    coming = coming == null ? node.operations.coming(f.namespace()) : coming;
+                    lost++;
+                    unsure += inStore == Known.PERHAPS || perhaps(block.key()) == Known.PERHAPS || coming.contains(block.key()) ? 1 : 0;
+                }
             }
         }
         // The cleanup of an earlier incarnation names placements that no longer count.
@@ -210,10 +215,6 @@ final class Copies {
             }
         }
         return false;
-    }
-
-    private boolean isOnTheWay(BlocksRemoved f, Block block) {
-        return perhaps(block.key()) == Known.PERHAPS || node.operations.isComing(f.namespace(), block.key());
     }
 
     /** A drop for want of space names only blocks that are recorded elsewhere, unless the node has no tier below to write them to. */

@@ -14,8 +14,10 @@ import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.decision.OperationOverdue;
 import io.tierlog.schemas.decision.OrphanAdopted;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Operations of a node that are in progress: one beginning, one end, and the counts add up (I12). Confined to its node's fold. */
@@ -58,19 +60,16 @@ final class Operations {
         return commandSequence;
     }
 
-    /** Whether an operation in progress brings the block to one of the node's tiers. */
-    boolean isComing(String namespace, Bytes key) {
+    /** Keys of the blocks that operations in progress bring to the node's tiers. Trade-off: it looks at every block of every operation. */
+    Set<Bytes> coming(String namespace) {
+        Set<Bytes> coming = new LinkedHashSet<>();
         for (Live one : live.values()) {
             boolean brings = one.kind() != OperationKind.DROP && one.kind() != OperationKind.BACK_UP;
             if (brings && one.issued.namespace().equals(namespace)) {
-                for (Block block : one.issued.blocks()) {
-                    if (block.key().equals(key)) {
-                        return true;
-                    }
-                }
+                one.issued.blocks().forEach(block -> coming.add(block.key()));
             }
         }
-        return false;
+        return coming;
     }
 
     void issued(OperationIssued f, Cause cause, Policy policy) {
