@@ -255,7 +255,9 @@ class AgentAppTest {
                 ScriptedController.envelope("a", 1), controller.header(), "op3", "op2", NAMESPACE, ScriptedController.key(0),
                 List.of(new PagedBlock(ScriptedController.block(4), written.page(), written.generation(), written.crc32c()))));
         assertEquals(BlockStatus.ARRIVED, controller.await(BackUpDone.class).blocks().getFirst().status());
-        assertTrue(controller.await(BlocksStored.class).envelope().aggregate().startsWith("store/"));
+        BlocksStored report = controller.await(BlocksStored.class);
+        assertTrue(report.envelope().aggregate().startsWith("store/"));
+        assertEquals(1, report.blocks().getFirst().generation());
         ByteBuffer stored = ByteBuffer.allocateDirect(BLOCK);
         assertEquals(BlockStatus.ARRIVED, store.read(name(4), stored).status());
         byte[] bytes = new byte[BLOCK];

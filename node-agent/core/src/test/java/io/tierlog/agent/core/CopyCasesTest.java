@@ -88,6 +88,7 @@ class CopyCasesTest {
         BlocksStored stored = c.world.seen.event(BlocksStored.class);
         assertEquals("store/" + StoreShard.of("m", c.prompt.root(), 8), stored.envelope().aggregate());
         assertEquals(5, stored.blocks().size());
+        assertTrue(stored.blocks().stream().allMatch(block -> block.generation() == FakePorts.OBJECT_GENERATION));
         assertEquals(5, c.world.serving(), "nothing on the host has made way");
         assertEquals(List.of(), c.world.seen.events(BlocksEvicted.class));
     }

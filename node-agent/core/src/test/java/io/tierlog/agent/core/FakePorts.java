@@ -32,6 +32,8 @@ import java.util.zip.CRC32C;
  */
 final class FakePorts implements DeviceCopies, StoreTransfers {
     static final int BLOCK_BYTES = 64;
+    /** Generation of every object in the store. */
+    static final long OBJECT_GENERATION = 7;
 
     enum Kind {
         LOAD,
@@ -304,8 +306,8 @@ final class FakePorts implements DeviceCopies, StoreTransfers {
                 Arrays.equals(content(namespace, object.key()), store.get(name(namespace, object.key()))),
                 () -> "wrong content stored under " + object.key());
         return Optional.ofNullable(before)
-                .map(there -> new UnitResult(BlockStatus.ALREADY_THERE, OperationReason.COMPLETED, object.crc32c()))
-                .orElseGet(() -> arrived(object.crc32c()));
+                .map(there -> new UnitResult(BlockStatus.ALREADY_THERE, OperationReason.COMPLETED, object.crc32c(), OBJECT_GENERATION))
+                .orElseGet(() -> new UnitResult(BlockStatus.ARRIVED, OperationReason.COMPLETED, object.crc32c(), OBJECT_GENERATION));
     }
 
     static UnitResult arrived(int crc) {

@@ -173,7 +173,7 @@ public final class StoreWorkers implements StoreTransfers, AutoCloseable {
         if (result.status() == BlockStatus.FAILED && result.reason() != OperationReason.NOT_FOUND) {
             warn(result.detail());
         }
-        return new UnitResult(result.status(), result.reason(), result.crc32c());
+        return new UnitResult(result.status(), result.reason(), result.crc32c(), result.generation());
     }
 
     /** A store that is gone fails every object; one line in five seconds says enough. */

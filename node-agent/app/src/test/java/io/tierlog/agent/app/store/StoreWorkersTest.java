@@ -257,7 +257,7 @@ class StoreWorkersTest {
     }
 
     private static UnitResult arrived(int crc) {
-        return new UnitResult(BlockStatus.ARRIVED, OperationReason.COMPLETED, crc);
+        return new UnitResult(BlockStatus.ARRIVED, OperationReason.COMPLETED, crc, 1);
     }
 
     private StoreUnitEnded unit(long unit) {

@@ -51,6 +51,7 @@ public final class BackUp extends TransferSession {
     @Override
     void arrived(BlockTransfer item, UnitResult result) {
         int crc = item.requirePage().crc32c();
+        item.written(result.generation());
         if (result.status() == BlockStatus.ARRIVED) {
             context.counters().increment(AgentCounter.BACKED_UP_BLOCKS);
             item.arrived(crc, Tier.HOST);
@@ -95,7 +96,7 @@ public final class BackUp extends TransferSession {
     private void reportStored() {
         List<PagedBlock> stored = items.stream()
                 .filter(BlockTransfer::done)
-                .map(item -> new PagedBlock(item.block, -1, 0, item.crc32c()))
+                .map(item -> new PagedBlock(item.block, -1, item.writtenGeneration(), item.crc32c()))
                 .toList();
         if (!stored.isEmpty()) {
             String shard = "store/" + StoreShard.of(namespace, root, context.limits().storeShards());

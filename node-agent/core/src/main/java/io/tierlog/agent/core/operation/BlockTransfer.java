@@ -215,7 +215,7 @@ public final class BlockTransfer {
         ownPlacement = false;
     }
 
-    /** The disk has given its copy this generation. */
+    /** The disk or the store has given its copy this generation. */
     void written(long generation) {
         writtenGeneration = generation;
     }
@@ -299,7 +299,7 @@ public final class BlockTransfer {
         return new BlockResult(block, status, reason, -1, done() && known != null ? known.generation() : 0, crc32c, from);
     }
 
-    /** The result in the store, which has neither pages nor generations for the log. */
+    /** The result in the store, which has no pages; the generation of the object is in the report to its shard. */
     BlockResult inStore() {
         return new BlockResult(block, status, reason, -1, 0, crc32c, from);
     }

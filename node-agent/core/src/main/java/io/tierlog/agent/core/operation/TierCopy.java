@@ -354,7 +354,8 @@ public final class TierCopy extends TransferSession {
         for (BlockTransfer item : items) {
             if (target == Tier.STORE && item.done()) {
                 int shard = StoreShard.of(namespace, root.isEmpty() ? item.block.key() : root, context.limits().storeShards());
-                stored.computeIfAbsent(shard, any -> new ArrayList<>()).add(new PagedBlock(item.block, -1, 0, item.crc32c()));
+                stored.computeIfAbsent(shard, any -> new ArrayList<>())
+                        .add(new PagedBlock(item.block, -1, item.writtenGeneration(), item.crc32c()));
             }
         }
         stored.forEach((shard, blocks) ->
