@@ -118,6 +118,8 @@ final class ArgumentRules {
         RULES.put("--sweep", text("KEY=V1,V2, for example host=1%,5%", "[a-z_.-]+=[^,=]+(,[^,=]+)*"));
         RULES.put("--timeout", whole(1, 3_600));
         RULES.put("log trim --keep-hours", whole(0, 87_600));
+        RULES.put("store gc --store", NOT_EMPTY);
+        RULES.put("store gc --older-than-hours", whole(1, 87_600));
         RULES.put("whatif --route", text("round-robin, sticky, prefix or recorded", "round-robin|sticky|prefix|recorded"));
         RULES.put("whatif --nodes", whole(1, 64));
         RULES.put("whatif calibrate --out", NEW_FILE);

@@ -7,6 +7,7 @@ import io.tierlog.ops.bench.report.BenchException;
 import io.tierlog.ops.cli.audit.AuditCommand;
 import io.tierlog.ops.cli.audit.LogCommand;
 import io.tierlog.ops.cli.audit.SnapshotCommand;
+import io.tierlog.ops.cli.audit.StoreCommand;
 import io.tierlog.ops.cli.command.CliError;
 import io.tierlog.ops.cli.demo.DemoCommand;
 import io.tierlog.ops.cli.demo.EngineCommand;
@@ -76,6 +77,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             ScenarioCommand.class,
             SimulateCommand.class,
             SnapshotCommand.class,
+            StoreCommand.class,
             TopicsCommand.class,
             WhatIfCommand.class,
             WhereCommand.class

@@ -55,6 +55,9 @@ public final class DirectoryStore implements SharedStore {
         }
     }
 
+    /** File in its directory without which a directory is no store. */
+    public static final String MARKER = "tierlog-store";
+
     /** How often one write may find that what lay in its way was deleted meanwhile. */
     private static final int MOST_ATTEMPTS = 8;
 
@@ -180,6 +183,16 @@ public final class DirectoryStore implements SharedStore {
 
     static Result staleGeneration(ObjectName name, long there, long asked) {
         return Result.failed(OperationReason.STALE_GENERATION, "object " + name.key() + " has generation " + there + ", not " + asked);
+    }
+
+    /**
+     * A walk over the objects that were put longer ago than {@code age}, to remove some of them.
+     *
+     * @param age longer than a write and its report take
+     * @throws IOException when the store is not there, or cannot be read
+     */
+    public OldObjects olderThan(Duration age) throws IOException {
+        return new OldObjects(directory, this, age);
     }
 
     @Override

@@ -56,7 +56,7 @@ final class StoreDirectory {
     StoreDirectory(Path root, DirectoryStore.Options options) {
         this.root = root;
         this.fsync = options.fsync();
-        this.marker = root.resolve("tierlog-store");
+        this.marker = root.resolve(DirectoryStore.MARKER);
         this.objects = root.resolve("objects");
         this.incoming = root.resolve("incoming");
         this.aside = root.resolve("aside");
@@ -85,7 +85,7 @@ final class StoreDirectory {
     }
 
     /** The time by the clock that stamps files here. */
-    private Instant now() throws IOException {
+    Instant now() throws IOException {
         Path stamped = newTemporary();
         Files.createFile(stamped);
         try {
@@ -116,6 +116,11 @@ final class StoreDirectory {
     /** True while the store is there: an unmounted file system leaves an empty directory behind. */
     boolean present() {
         return Files.exists(marker);
+    }
+
+    /** Where the objects lie, by namespace and fan. */
+    Path objects() {
+        return objects;
     }
 
     Path object(ObjectName name) {
