@@ -100,7 +100,7 @@ public final class OldObjects {
     }
 
     private static Bytes name(Path file) {
-        Path namespace = file.getParent().getParent().getFileName();
+        Path namespace = file.getName(file.getNameCount() - 3);
         return Bytes.wrapUnshared(HEX.parseHex(namespace.toString() + file.getFileName()));
     }
 
