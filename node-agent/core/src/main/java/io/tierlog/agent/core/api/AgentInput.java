@@ -146,7 +146,7 @@ public sealed interface AgentInput {
 
     // --- completions of what the ports started
 
-    /** Result of one block of a unit; {@code crc32c} of the bytes that arrived; {@code generation} of the placement on disk or of the object, else 0. */
+    /** Result of one block of a unit; {@code crc32c} of the bytes that arrived; {@code generation} on disk or in the store, else 0. */
     record UnitResult(BlockStatus status, OperationReason reason, int crc32c, long generation) {
         /** One that has no generation. */
         public UnitResult(BlockStatus status, OperationReason reason, int crc32c) {

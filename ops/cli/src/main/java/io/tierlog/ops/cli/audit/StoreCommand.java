@@ -109,7 +109,8 @@ public final class StoreCommand extends CommandGroup {
             }
             // Opening a directory makes a store of it, and what is not one must stay as it is.
             if (!(location instanceof StoreLocation.Files files) || !Files.exists(files.directory().resolve(DirectoryStore.MARKER))) {
-                throw new CliError(location + " is not a store in a directory", "give the directory that the agents have; S3 and Redis cannot be looked through", CliError.BAD_INPUT);
+                String hint = "give the directory that the agents have; S3 and Redis cannot be looked through";
+                throw new CliError(location + " is not a store in a directory", hint, CliError.BAD_INPUT);
             }
             return DirectoryStore.open(files.directory(), DirectoryStore.Options.DEFAULTS);
         }
