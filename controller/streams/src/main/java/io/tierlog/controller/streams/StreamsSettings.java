@@ -14,7 +14,8 @@ import org.apache.kafka.streams.StreamsConfig;
  * The configuration of Kafka Streams for a controller. Static and without state.
  *
  * <p>Why these values: Streams would otherwise wait 100 ms to fill a batch and poll for 100 ms; a member that keeps its name takes over
- * after a restart without waiting for its session to end; and waiting for the registry must not cost the membership.
+ * after a restart without waiting for its session to end; and a thread that does not come back, be it from a wait for the registry, must not keep
+ * partitions that another instance can decide.
  */
 final class StreamsSettings {
     private static final int DIRECT_LINGER_MS = 20;
@@ -69,7 +70,7 @@ final class StreamsSettings {
         all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG), tuning.sessionTimeoutMs());
         all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.HEARTBEAT_INTERVAL_MS_CONFIG), tuning.sessionTimeoutMs() / 4);
         all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG), "earliest");
-        all.put(StreamsConfig.consumerPrefix(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG), Integer.MAX_VALUE);
+        all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG), tuning.stuckMs());
         // What waits on the heap per partition: an event can name a thousand blocks and then has some 100 kB.
         all.put(StreamsConfig.BUFFERED_RECORDS_PER_PARTITION_CONFIG, BUFFERED_RECORDS);
         all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_POLL_RECORDS_CONFIG), BUFFERED_RECORDS);

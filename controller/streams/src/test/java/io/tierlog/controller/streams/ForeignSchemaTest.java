@@ -76,6 +76,37 @@ class ForeignSchemaTest {
         }
     }
 
+    /** What holds the thread is a registry that only this instance cannot reach. When it comes back, nothing is decided twice. */
+    @Test
+    void aThreadThatDoesNotComeBackLosesItsPartitions() throws Exception {
+        int id = registry.holds(new Schema.Parser().parse(Tick.SCHEMA.toString().replace("Wall clock of the sender", "Clock of the sender")));
+        StreamsTuning tuning = StreamsTuning.DEFAULTS.withStuckMs(2_000);
+        try (TestLog log = new TestLog(broker, 1);
+                ScriptedRegistry reached = registry.another();
+                RegistryClient client = new RegistryClient(RegistryConfig.of(reached.url()));
+                ControllerApp stuck = ControllerApp.start(config(log).streams(tuning).build());
+                LogReader<Fact> reader = reader(log, client)) {
+            assertTrue(stuck.awaitRunning(TestLog.PATIENCE));
+            Decisions decisions = new Decisions(reader);
+            registry.setUp(false);
+            log.append(0, Partitions.key("clock/0"), WireFormat.frame(id, Codec.avro(Script.tick(0, 1, 5_000))));
+            TestLog.await("the wait", () -> stuck.state().equals("WAITING_FOR_REGISTRY"));
+            ControllerConfig other = log.controller(directory.resolve("other")).registry(RegistryConfig.of(reached.url())).tickMs(60_000)
+                    .streams(tuning).build();
+            try (ControllerApp takesOver = ControllerApp.start(other)) {
+                TestLog.await("the other decides", () -> decisions.of(TimeAdvanced.class).size() == 1);
+                assertTrue(takesOver.awaitRunning(TestLog.PATIENCE));
+                assertEquals("WAITING_FOR_REGISTRY", stuck.state());
+                registry.setUp(true);
+                TestLog.await("the first is a member again", () -> stuck.state().equals("RUNNING"));
+                log.append(0, Partitions.key("clock/0"), new Codec(client).encode(log.topics.events(), Script.tick(0, 2, 6_000)));
+                TestLog.await("the next tick", () -> decisions.of(TimeAdvanced.class).size() >= 2);
+                decisions.assertChained();
+                assertEquals(List.of(), decisions.of(InputSkipped.class));
+            }
+        }
+    }
+
     @Test
     void aTypeOfALaterVersionStopsTheInstanceUntilAnOperatorDecides() throws Exception {
         int id = registry.holds(new Schema.Parser().parse("""

@@ -33,7 +33,7 @@ class KeptRowsTest {
     private static final TestBroker BROKER = new TestBroker();
 
     /** Long transactions, so that most of what is aborted is kept only; short sessions, so that another instance takes over soon. */
-    private static final StreamsTuning TUNING = new StreamsTuning(2_000, 10_000, 6_000, 0, 0, 64L << 20, 1, 5, 200);
+    private static final StreamsTuning TUNING = new StreamsTuning(2_000, 10_000, 6_000, 300_000, 0, 0, 64L << 20, 1, 5, 200);
 
     @TempDir
     @SuppressWarnings("NullAway.Init") // JUnit sets it.

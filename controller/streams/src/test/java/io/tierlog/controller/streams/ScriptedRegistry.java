@@ -20,12 +20,19 @@ final class ScriptedRegistry implements AutoCloseable {
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final HttpServer server;
-    private final Map<Integer, String> schemas = new ConcurrentHashMap<>();
-    private final Map<String, Integer> ids = new ConcurrentHashMap<>();
-    private final AtomicInteger lastId = new AtomicInteger();
+    private final Map<Integer, String> schemas;
+    private final Map<String, Integer> ids;
+    private final AtomicInteger lastId;
     private volatile boolean up = true;
 
     ScriptedRegistry() throws IOException {
+        this(new ConcurrentHashMap<>(), new ConcurrentHashMap<>(), new AtomicInteger());
+    }
+
+    private ScriptedRegistry(Map<Integer, String> schemas, Map<String, Integer> ids, AtomicInteger lastId) throws IOException {
+        this.schemas = schemas;
+        this.ids = ids;
+        this.lastId = lastId;
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 16);
         server.createContext("/", this::answer);
         server.start();
@@ -33,6 +40,11 @@ final class ScriptedRegistry implements AutoCloseable {
 
     String url() {
         return "http://127.0.0.1:" + server.getAddress().getPort();
+    }
+
+    /** Another server of the same registry. */
+    ScriptedRegistry another() throws IOException {
+        return new ScriptedRegistry(schemas, ids, lastId);
     }
 
     /** Down, it answers every request with 503. */
