@@ -175,6 +175,21 @@ class ExpiryTest {
         assertTrue(w.facts.stream().filter(NamespacesExpired.class::isInstance).count() == 1, () -> w.facts.toString());
     }
 
+    /** However often its blocks come and go, a namespace has one timer: the row names it, and no other is left behind. */
+    @Test
+    void aNamespaceHasOneTimer() {
+        Agent a = w.register("a", 10);
+        for (int page = 0; page < 100; page += 10) {
+            w.warm(a, "r" + page, p, page);
+            w.input(new BlocksEvicted(a.envelope(), Tier.HOST, Agent.NAMESPACE, RemovalReason.PRESSURE, Agent.paged(p, 0, 3, page).reversed()));
+            w.input(new BlocksEvicted(a.envelope(), Tier.DEVICE, Agent.NAMESPACE, RemovalReason.PRESSURE,
+                    Agent.paged(p, 0, 3, 1_000 + page).reversed()));
+            assertEquals(1, ((HeapTables) w.tables).rows(Rows.TIMERS).keySet().stream()
+                    .filter(key -> key.kind() == RowKey.Timer.Kind.NAMESPACE).count(), "timers after " + page);
+            w.tick();
+        }
+    }
+
     /** 2,500 namespaces fall due at once: a tick looks at a thousand, and a fact names 256 at most. */
     @Test
     void manyNamespacesExpireStepByStep() {
