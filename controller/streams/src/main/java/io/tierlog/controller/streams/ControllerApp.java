@@ -54,7 +54,8 @@ import org.slf4j.LoggerFactory;
 public final class ControllerApp implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ControllerApp.class);
     private static final Duration CLOSE = Duration.ofSeconds(10);
-    private static final int MAX_EVENT_BYTES = 16 << 20;
+    /** As long as what Kafka's producers send by default: a decision about an event must not be longer. */
+    private static final int MAX_EVENT_BYTES = 1 << 20;
 
     private final ControllerConfig config;
     private final Closers closers = new Closers();
@@ -172,7 +173,7 @@ public final class ControllerApp implements AutoCloseable {
         RecordCodeMetrics.register(config.kafka().signing(), metrics.registry());
         startApi(codec, partitions);
         run(parts, instance);
-        Relay relay = closers.add("relay", new Relay(config, instance, metrics));
+        Relay relay = closers.add("relay", new Relay(config, instance, metrics, health));
         relay.start();
         shown.parts().add("relay", relay::state);
         closers.add("decoder", decoder::close);

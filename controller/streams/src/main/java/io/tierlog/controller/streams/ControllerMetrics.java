@@ -31,6 +31,7 @@ final class ControllerMetrics {
     private final Counter outcomes = counter("tierlog_outcomes_total", "Inputs by what became of them", "outcome");
     private final Counter ticksLost = counter("tierlog_ticks_lost_total", "Ticks that could not be appended");
     private final Counter relayed = counter("tierlog_messages_relayed_total", "Messages appended to the events topic by the relay");
+    private final Counter messagesAside = counter("tierlog_messages_put_aside_total", "Messages that no event can hold, in the dead letters");
     private final Counter registryWaits = counter("tierlog_registry_waits_total", "Times a record waited for the schema registry");
     private final Counter rowsSampled = counter("tierlog_invariant_rows_checked_total", "Rows of the tables that samples have looked at");
     private final Counter violations = counter("tierlog_invariant_violations_total", "What samples have found that does not hold", "invariant");
@@ -109,8 +110,12 @@ final class ControllerMetrics {
         ticksLost.inc();
     }
 
-    void relayed(int count) {
-        relayed.inc(count);
+    void relayed() {
+        relayed.inc();
+    }
+
+    void messagePutAside() {
+        messagesAside.inc();
     }
 
     void registryWait() {

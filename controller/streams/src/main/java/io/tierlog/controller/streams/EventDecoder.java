@@ -9,6 +9,7 @@ import io.tierlog.events.RecordReader;
 import io.tierlog.events.RecordStamp;
 import io.tierlog.events.registry.RegistryUnavailableException;
 import io.tierlog.events.sign.RecordSigning;
+import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.SkipReason;
 import io.tierlog.schemas.event.Event;
 import java.util.Arrays;
@@ -17,6 +18,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -27,12 +29,15 @@ import org.slf4j.LoggerFactory;
  *
  * <p>What can never be an input becomes {@link Input.Unreadable}. What cannot be read only now, because the registry does not answer, is
  * waited for on the stream thread; {@link Health} shows it. Trade-off: when that takes longer than the transaction time-out, the broker
- * aborts what was open, and the task is restored from its changelog before it goes on. It is rare: only a schema that this process has not
- * met needs the registry.
+ * aborts what was open, and the task is restored from its changelog before it goes on; after {@link StreamsTuning#stuckMs} another instance takes
+ * the partition. It is rare: only a schema that this process has not met needs the registry.
  */
 final class EventDecoder {
     private static final Logger LOG = LoggerFactory.getLogger(EventDecoder.class);
     private static final long MAX_WAIT_MS = 5_000;
+
+    /** Longest text of an envelope, in characters: decisions repeat them. */
+    private static final int MAX_TEXT = 4_096;
 
     private final RecordReader<Event> reader;
     private final Rules rules;
@@ -75,16 +80,23 @@ final class EventDecoder {
             return unreadable(position, SkipReason.OPERATOR, "skipped by the operator of the controller");
         }
         if (value != null && value.length > rules.maxBytes()) {
-            return unreadable(position, SkipReason.TOO_LARGE, value.length + " bytes, at most " + rules.maxBytes() + " are taken");
+            return putAside(position, SkipReason.TOO_LARGE, value.length + " bytes, at most " + rules.maxBytes() + " are taken");
         }
         return switch (patiently(value)) {
-            case Reading.Unreadable<Event> bad -> unreadable(position, bad.reason(), bad.detail());
+            case Reading.Unreadable<Event> bad -> putAside(position, bad.reason(), bad.detail());
+            case Reading.Decoded<Event> good when isTooLong(good.value().envelope()) ->
+                putAside(position, SkipReason.TOO_LARGE, "a text of the envelope has more than " + MAX_TEXT + " characters");
             case Reading.Decoded<Event> good -> {
                 Optional<String> forged = forged(position, key, Objects.requireNonNull(value), good.value(), headers);
                 yield forged.isPresent() ? unreadable(position, SkipReason.FORGED, forged.get())
                         : inPlace(position, key, good.value(), RecordStamp.crc32cOfFramed(value));
             }
         };
+    }
+
+    private static boolean isTooLong(Envelope envelope) {
+        return Stream.of(envelope.aggregate(), envelope.sender(), envelope.cause(), envelope.traceContext())
+                .anyMatch(text -> text != null && text.length() > MAX_TEXT);
     }
 
     /** Why a record is not by its sender, on health too; empty when it is, or when that is not checked. */
@@ -94,7 +106,7 @@ final class EventDecoder {
             String all = "a forged record from " + shown(event.envelope().sender()) + " at partition " + position.partition() + " offset "
                     + position.offset() + ": " + what;
             forgedWarning.warn("{}; it is in the dead letters, see tierlog audit verify", all);
-            health.forged(all);
+            health.putAside(all);
         });
         return why.map(what -> shown(event.envelope().sender()) + ": " + what);
     }
@@ -108,16 +120,16 @@ final class EventDecoder {
     private Input inPlace(InputPosition position, byte @Nullable [] key, Event event, int crc32c) {
         String aggregate = event.envelope().aggregate();
         if (!Arrays.equals(key, Partitions.key(aggregate))) {
-            return unreadable(position, SkipReason.WRONG_KEY, "the key is not the aggregate " + shown(aggregate));
+            return putAside(position, SkipReason.WRONG_KEY, "the key is not the aggregate " + shown(aggregate));
         }
         int home;
         try {
             home = Partitions.of(aggregate, rules.partitions());
         } catch (IllegalArgumentException e) {
-            return unreadable(position, SkipReason.WRONG_KEY, shown(String.valueOf(e.getMessage())));
+            return putAside(position, SkipReason.WRONG_KEY, shown(String.valueOf(e.getMessage())));
         }
         if (home != position.partition()) {
-            return unreadable(position, SkipReason.WRONG_KEY, shown(aggregate) + " belongs in partition " + home);
+            return putAside(position, SkipReason.WRONG_KEY, shown(aggregate) + " belongs in partition " + home);
         }
         return new Input.Recorded(position.partition(), position.offset(), event, crc32c);
     }
@@ -151,6 +163,13 @@ final class EventDecoder {
             health.goesOn();
         }
         throw new ControllerException.Closing();
+    }
+
+    /** The same, on health too. */
+    private Input.Unreadable putAside(InputPosition position, SkipReason reason, String detail) {
+        health.putAside("the record at partition " + position.partition() + " offset " + position.offset() + " is in the dead letters: " + reason
+                + ", " + shown(detail));
+        return unreadable(position, reason, detail);
     }
 
     private Input.Unreadable unreadable(InputPosition position, SkipReason reason, String detail) {

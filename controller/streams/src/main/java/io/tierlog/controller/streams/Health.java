@@ -21,7 +21,7 @@ import org.apache.kafka.streams.KafkaStreams;
  * </pre>
  */
 final class Health {
-    private static final Duration FORGED_SHOWN = Duration.ofMinutes(10);
+    private static final Duration ASIDE_SHOWN = Duration.ofMinutes(10);
 
     private volatile KafkaStreams.State streams = KafkaStreams.State.CREATED;
     private volatile String detail = "starting";
@@ -29,8 +29,8 @@ final class Health {
     private volatile String wrongLog = "";
     private volatile String damaged = "";
     private volatile String lowSpace = "";
-    private volatile String forged = "";
-    private volatile long forgedNs;
+    private volatile String aside = "";
+    private volatile long asideNs;
     private final Map<Integer, String> lateTimers = new ConcurrentSkipListMap<>();
     private final Map<Integer, String> foreignDecisions = new ConcurrentSkipListMap<>();
     private final AtomicInteger waitingForRegistry = new AtomicInteger();
@@ -91,7 +91,7 @@ final class Health {
         parts.add("timers", () -> HealthParts.State.degradedUnlessEmpty(String.join("; ", lateTimers.values())));
         parts.add("state", () -> HealthParts.State.degradedUnlessEmpty(damaged));
         parts.add("space", () -> HealthParts.State.degradedUnlessEmpty(lowSpace));
-        parts.add("records", () -> HealthParts.State.degradedUnlessEmpty(recentlyForged()));
+        parts.add("records", () -> HealthParts.State.degradedUnlessEmpty(recentlyPutAside()));
         parts.add("invariants", () -> violation.isEmpty()
                 ? HealthParts.State.WELL : HealthParts.State.degraded("the tables do not hold what they must, last: " + violation));
     }
@@ -128,14 +128,14 @@ final class Health {
         damaged = what;
     }
 
-    /** The last forged record, for people; health reports it for ten minutes. */
-    void forged(String what) {
-        forgedNs = System.nanoTime();
-        forged = what;
+    /** The last record that was put into the dead letters, for people; health reports it for ten minutes. */
+    void putAside(String what) {
+        asideNs = System.nanoTime();
+        aside = what;
     }
 
-    private String recentlyForged() {
-        return System.nanoTime() - forgedNs > FORGED_SHOWN.toNanos() ? "" : forged;
+    private String recentlyPutAside() {
+        return System.nanoTime() - asideNs > ASIDE_SHOWN.toNanos() ? "" : aside;
     }
 
     /** Directories that are nearly full, or cannot be written; empty when none is. */

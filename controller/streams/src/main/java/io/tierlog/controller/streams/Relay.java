@@ -3,8 +3,12 @@ package io.tierlog.controller.streams;
 
 import io.tierlog.controller.http.HealthParts;
 import io.tierlog.controller.streams.api.LogLoop;
+import io.tierlog.events.DeadLetter;
+import io.tierlog.events.RareWarning;
+import io.tierlog.schemas.SkipReason;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
@@ -19,29 +23,39 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Carries committed messages of one aggregate to another: reads tierlog.messages and appends the same bytes and headers to the same partition
  * of tierlog.events by a plain producer. One thread of its own; the instances of a controller share the partitions as a consumer group.
  *
+ * <p>What it carries it does not read: the controller that takes it up puts aside what it cannot. A message that is too large for an event goes to
+ * the dead letters from here.
+ *
  * <p>At least once: it commits after the append. Receivers drop repeats by sender and number. Trade-off: a message takes a commit and two
  * hops more than an event; nothing that a request waits for goes this way.
  */
 final class Relay implements LogLoop.Round, AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Relay.class);
     private static final Duration POLL = Duration.ofMillis(500);
     private static final int MAX_POLL = 500;
 
     private final ControllerConfig config;
     private final String instanceId;
     private final ControllerMetrics metrics;
+    private final Health health;
+    private final RareWarning warning = new RareWarning(LOG);
     private final LogLoop loop = new LogLoop("tierlog-relay", this);
 
-    Relay(ControllerConfig config, String instanceId, ControllerMetrics metrics) {
+    Relay(ControllerConfig config, String instanceId, ControllerMetrics metrics, Health health) {
         this.config = config;
         this.instanceId = instanceId;
         this.metrics = metrics;
+        this.health = health;
     }
 
     void start() {
@@ -85,16 +99,41 @@ final class Relay implements LogLoop.Round, AutoCloseable {
                 appended.add(producer.send(
                         new ProducerRecord<>(config.topics().events(), record.partition(), record.key(), record.value(), record.headers())));
             }
-            appended.forEach(Relay::await);
+            Iterator<Future<RecordMetadata>> append = appended.iterator();
+            for (ConsumerRecord<byte[], byte[]> record : records) {
+                if (isAppended(append.next())) {
+                    metrics.relayed();
+                } else {
+                    putAside(record, producer);
+                }
+            }
             consumer.commitSync();
-            metrics.relayed(appended.size());
         }
     }
 
-    private static void await(Future<RecordMetadata> append) {
+    private void putAside(ConsumerRecord<byte[], byte[]> record, Producer<byte[], byte[]> producer) {
+        String detail = record.serializedValueSize() + " bytes, more than an event may have";
+        DeadLetter.Place place = new DeadLetter.Place(record.topic(), record.partition(), record.offset());
+        if (!isAppended(producer.send(DeadLetter.of(
+                config.topics().deadLetters(), place, record.key(), record.value(), record.headers(), SkipReason.TOO_LARGE, detail)))) {
+            throw new IllegalStateException("a dead letter is too large");
+        }
+        metrics.messagePutAside();
+        String what = "the message at partition " + record.partition() + " offset " + record.offset() + " of " + record.topic()
+                + " is in the dead letters: " + detail;
+        warning.warn("{}", what);
+        health.putAside(what);
+    }
+
+    /** False when the record itself is too large. */
+    private static boolean isAppended(Future<RecordMetadata> append) {
         try {
             append.get();
+            return true;
         } catch (ExecutionException e) {
+            if (e.getCause() instanceof RecordTooLargeException) {
+                return false;
+            }
             throw new KafkaException("a message could not be appended", e.getCause());
         } catch (InterruptedException e) {
             throw new InterruptException(e);

@@ -7,6 +7,7 @@ import io.tierlog.controller.core.api.Outgoing;
 import io.tierlog.controller.core.feed.PlacementFeed;
 import io.tierlog.events.Causes;
 import io.tierlog.events.Codec;
+import io.tierlog.events.DeadLetter;
 import io.tierlog.events.Partitions;
 import io.tierlog.events.RareWarning;
 import io.tierlog.events.topic.Topics;
@@ -14,11 +15,8 @@ import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.directory.Placement;
 import io.tierlog.schemas.event.Message;
-import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.common.header.Headers;
-import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
 import org.slf4j.Logger;
@@ -128,19 +126,12 @@ final class ResultSender {
         context.forward(new Record<>(receiver, value, nowMs), ControllerTopology.MESSAGES);
     }
 
-    /** The record as it came, with the error in its headers. */
+    /** The record, with the error in its headers. */
     private void deadLetter(Record<byte[], byte[]> received, Input.Unreadable unreadable, long nowMs) {
-        Headers headers = new RecordHeaders(received.headers());
-        put(headers, "tierlog.topic", unreadable.topic());
-        put(headers, "tierlog.partition", String.valueOf(unreadable.partition()));
-        put(headers, "tierlog.offset", String.valueOf(unreadable.offset()));
-        put(headers, "tierlog.reason", unreadable.reason().name());
-        put(headers, "tierlog.detail", unreadable.detail());
-        RecordTarget address = new RecordTarget(received.key(), unreadable.partition());
-        context.forward(new Record<>(address, received.value(), nowMs, headers), ControllerTopology.DEAD_LETTERS);
-    }
-
-    private static void put(Headers headers, String name, String value) {
-        headers.add(name, value.getBytes(StandardCharsets.UTF_8));
+        DeadLetter.Place place = new DeadLetter.Place(unreadable.topic(), unreadable.partition(), unreadable.offset());
+        ProducerRecord<byte[], byte[]> letter = DeadLetter.of(shared.topics().deadLetters(), place, received.key(), received.value(),
+                received.headers(), unreadable.reason(), unreadable.detail());
+        RecordTarget address = new RecordTarget(letter.key(), letter.partition());
+        context.forward(new Record<>(address, letter.value(), nowMs, letter.headers()), ControllerTopology.DEAD_LETTERS);
     }
 }

@@ -16,7 +16,7 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /**
  * Feeds a {@link CommittedState}: the changelog of the controller's store from its beginning, and the decisions from their end, both read committed.
- * One thread of its own. After a failure it starts over, and requests get NOT_READY until it has caught up.
+ * One thread of its own. A row that cannot be read is left out, and what asks for its table is refused. After a failure it starts over, and requests get NOT_READY until it has caught up.
  */
 final class ChangelogReader implements LogLoop.Round, AutoCloseable {
     private static final Duration POLL = Duration.ofMillis(500);
@@ -44,7 +44,9 @@ final class ChangelogReader implements LogLoop.Round, AutoCloseable {
     /** How it is. */
     HealthParts.State state() {
         String notReady = view.notReady();
-        return notReady.isEmpty() ? loop.state("the operator API reads no state") : HealthParts.State.degraded("the operator API waits: " + notReady);
+        String unreadable = view.unreadable();
+        return !notReady.isEmpty() ? HealthParts.State.degraded("the operator API waits: " + notReady)
+                : unreadable.isEmpty() ? loop.state("the operator API reads no state") : HealthParts.State.degraded(unreadable);
     }
 
     @Override
@@ -99,7 +101,7 @@ final class ChangelogReader implements LogLoop.Round, AutoCloseable {
         view.batch(() -> {
             for (ConsumerRecord<byte[], byte[]> record : records) {
                 if (record.topic().equals(log.changelog())) {
-                    view.row(record.key(), record.value());
+                    view.row(record.partition(), record.offset(), record.key(), record.value());
                 } else {
                     view.decision(record.partition(), record.key(), record.value());
                 }

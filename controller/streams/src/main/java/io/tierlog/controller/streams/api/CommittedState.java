@@ -7,19 +7,26 @@ import io.tierlog.controller.core.table.Rows;
 import io.tierlog.controller.core.table.StoredRows;
 import io.tierlog.controller.core.table.Table;
 import io.tierlog.controller.http.Problem;
+import io.tierlog.events.Causes;
+import io.tierlog.events.RareWarning;
 import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
 import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.decision.Fact;
 import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
+import org.apache.kafka.common.utils.Bytes;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The controller's committed decisions: the rows that responses are made of, and the facts that requests wait for.
@@ -30,6 +37,9 @@ import org.jspecify.annotations.Nullable;
  * changelog of all of them, and holds nodes, namespaces, marks, migrations, clocks and the policy on its heap; of each kind up to a bound.
  */
 final class CommittedState {
+    private static final Logger LOG = LoggerFactory.getLogger(CommittedState.class);
+    private static final int MAX_UNREADABLE = 1_000;
+
     /** What answers are made of; rows of other tables are passed over undecoded. */
     private static final Set<Table<?, ?>> WANTED =
             Set.of(Rows.CLOCK, Rows.POLICY, Rows.NODES, Rows.NAMESPACES, Rows.MARKS, Rows.MIGRATIONS);
@@ -37,12 +47,17 @@ final class CommittedState {
     private final ApiLimits limits;
     private final int partitions;
     private final RecordReader<Fact> decisions;
+    private final RareWarning warning = new RareWarning(LOG);
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final Set<DecisionWaiter> watches = new LinkedHashSet<>();
     private final Set<Table<?, ?>> overflowed = new LinkedHashSet<>();
+    private final Map<Bytes, Unreadable> unreadable = new LinkedHashMap<>();
     private HeapTables tables = new HeapTables();
     private volatile String notReady = "the state has not been read yet";
+
+    /** A record of the changelog that is no row of its table, and where it is. */
+    private record Unreadable(Table<?, ?> table, String place) {}
 
     CommittedState(LogAccess log, ApiLimits limits) {
         this.limits = limits;
@@ -115,13 +130,19 @@ final class CommittedState {
         }
     }
 
-    /** Refuses answers about rows of which there are more than are held. */
+    /** Refuses answers about rows of which there are more than are held, or of which one cannot be read. */
     void requireWhole(Table<?, ?> table) {
         lock.lock();
         try {
             if (overflowed.contains(table)) {
                 throw new Problem(Problem.Kind.NOT_READY, "there are more " + table.name() + " than the " + limits.viewRows() + " that are held here",
                         "audit the log, which has them all; once there are fewer, restart this instance");
+            }
+            for (Unreadable row : unreadable.values()) {
+                if (row.table().equals(table)) {
+                    throw new Problem(Problem.Kind.NOT_READY, "a row of " + table.name() + " cannot be read: " + row.place(),
+                            "another program wrote it; stop the controllers and write the changelog from a snapshot (ops/tierlog snapshot restore)");
+                }
             }
         } finally {
             lock.unlock();
@@ -141,6 +162,7 @@ final class CommittedState {
         try {
             tables = new HeapTables();
             overflowed.clear();
+            unreadable.clear();
             notReady = why;
             changed.signalAll();
         } finally {
@@ -151,6 +173,17 @@ final class CommittedState {
     /** Why there are no answers yet; empty when there are. Does not wait for the feed. */
     String notReady() {
         return notReady;
+    }
+
+    /** Which rows are left out since they cannot be read, for people; empty when there are none. */
+    String unreadable() {
+        lock.lock();
+        try {
+            return unreadable.isEmpty() ? "" : "the operator API leaves out " + unreadable.size()
+                    + " rows that cannot be read, first: " + unreadable.values().iterator().next().place();
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** All that was there when the feed began has been read: from here on there are answers. */
@@ -176,10 +209,22 @@ final class CommittedState {
     }
 
     /** A record of the changelog; within {@link #batch}. */
-    void row(byte[] key, byte @Nullable [] value) {
+    void row(int partition, long offset, byte[] key, byte @Nullable [] value) {
         Table<?, ?> table = StoredRows.tableOf(key);
-        if (table != null && WANTED.contains(table)) {
+        if (table == null || !WANTED.contains(table)) {
+            return;
+        }
+        try {
             copy(table, key, value);
+            unreadable.remove(Bytes.wrap(key));
+        } catch (RuntimeException e) {
+            String place = "partition " + partition + " offset " + offset + " of the changelog: " + Causes.of(e);
+            warning.warn("a row of {} is left out of the operator API, {}", table.name(), place);
+            if (unreadable.size() < MAX_UNREADABLE) {
+                unreadable.put(Bytes.wrap(key), new Unreadable(table, place));
+            } else {
+                overflowed.add(table);
+            }
         }
     }
 

@@ -2,26 +2,22 @@
 package io.tierlog.agent.app.log;
 
 import io.tierlog.events.Causes;
+import io.tierlog.events.DeadLetter;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.QueuedProducer;
 import io.tierlog.events.RareWarning;
 import io.tierlog.schemas.SkipReason;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.KafkaProducer;
-import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.common.header.Headers;
-import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What could not be read, put aside for people as it came, with the error in its headers. Safe for use by several threads; no call waits for a
- * broker. A letter that
- * cannot be delivered is logged: the record is still where it was read.
+ * What could not be read, put aside for people. Safe for use by several threads; no call waits for a broker. A letter that cannot be delivered is
+ * logged: the record is still where it was read.
  */
 public final class DeadLetters implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DeadLetters.class);
@@ -41,14 +37,9 @@ public final class DeadLetters implements AutoCloseable {
     }
 
     void send(ConsumerRecord<byte[], byte[]> record, SkipReason reason, String detail) {
-        Headers headers = new RecordHeaders(record.headers());
-        put(headers, "tierlog.topic", record.topic());
-        put(headers, "tierlog.partition", String.valueOf(record.partition()));
-        put(headers, "tierlog.offset", String.valueOf(record.offset()));
-        put(headers, "tierlog.reason", reason.name());
-        put(headers, "tierlog.detail", detail);
+        DeadLetter.Place place = new DeadLetter.Place(record.topic(), record.partition(), record.offset());
         producer.send(
-                new ProducerRecord<>(topic, null, record.key(), record.value(), headers),
+                DeadLetter.of(topic, place, record.key(), record.value(), record.headers(), reason, detail),
                 failure -> warning.warn(
                         "no dead letter for {} partition {} offset {}: {}", record.topic(), record.partition(), record.offset(), Causes.of(failure)),
                 () -> {});
@@ -58,9 +49,5 @@ public final class DeadLetters implements AutoCloseable {
     @Override
     public void close() {
         producer.close(Duration.ofSeconds(1));
-    }
-
-    private static void put(Headers headers, String name, String value) {
-        headers.add(name, value.getBytes(StandardCharsets.UTF_8));
     }
 }
