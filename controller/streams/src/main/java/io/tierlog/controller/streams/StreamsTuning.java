@@ -81,7 +81,8 @@ public record StreamsTuning(
 
     /** The same with other samples of the tables. */
     public StreamsTuning withSamples(int everyTicks, int rows) {
-        return new StreamsTuning(commitIntervalMs, transactionTimeoutMs, sessionTimeoutMs, stuckMs, standbyReplicas, recordCacheBytes, rocksDbBytes, threads,
+        return new StreamsTuning(commitIntervalMs, transactionTimeoutMs, sessionTimeoutMs, stuckMs, standbyReplicas, recordCacheBytes,
+                rocksDbBytes, threads,
                 everyTicks, rows);
     }
 

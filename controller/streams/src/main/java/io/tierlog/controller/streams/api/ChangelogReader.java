@@ -16,7 +16,8 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /**
  * Feeds a {@link CommittedState}: the changelog of the controller's store from its beginning, and the decisions from their end, both read committed.
- * One thread of its own. A row that cannot be read is left out, and what asks for its table is refused. After a failure it starts over, and requests get NOT_READY until it has caught up.
+ * One thread of its own. A row that cannot be read is left out, and what asks for its table is refused. After a failure it starts over,
+ * and requests get NOT_READY until it has caught up.
  */
 final class ChangelogReader implements LogLoop.Round, AutoCloseable {
     private static final Duration POLL = Duration.ofMillis(500);
