@@ -43,6 +43,9 @@ import software.amazon.awssdk.services.s3.model.S3Object;
 class StoresEndToEndTest {
     private static final int REQUESTS = 120;
     private static final int ENOUGH = 100;
+    /** Of a run whose store fails in the middle, and the objects with which the faults begin: the rest meets them. */
+    private static final int MANY = 200;
+    private static final int FIRST = 20;
     /** Of a run that finds no right bytes. */
     private static final int FEW = 40;
 
@@ -50,6 +53,7 @@ class StoresEndToEndTest {
     Path dir;
 
     private final StringWriter err = new StringWriter();
+    private volatile boolean over;
 
     private RedisServer redis() throws InterruptedException {
         Optional<Path> program = RedisServer.program();
@@ -68,7 +72,12 @@ class StoresEndToEndTest {
         CommandLine line = new CommandLine(new Main());
         line.setOut(new PrintWriter(out, true));
         line.setErr(new PrintWriter(err, true));
-        int code = Main.run(line, words, Map.of(), dir);
+        int code;
+        try {
+            code = Main.run(line, words, Map.of(), dir);
+        } finally {
+            over = true;
+        }
         assertEquals(0, code, () -> err + System.lineSeparator() + out);
         JsonNode report = new ObjectMapper().readTree(out.toString());
         assertEquals(requests, report.get("requests").asInt());
@@ -81,8 +90,9 @@ class StoresEndToEndTest {
         return report.get("operation_reasons").path(kind).path(reason).asLong();
     }
 
-    private static void await(BooleanSupplier condition) {
-        while (!condition.getAsBoolean()) {
+    /** Waits for a condition, or for the end of the run, after which nothing calls the store. */
+    private void await(BooleanSupplier condition) {
+        while (!over && !condition.getAsBoolean()) {
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
         }
     }
@@ -149,7 +159,7 @@ class StoresEndToEndTest {
         try (RedisServer server = redis(); FaultyProxy proxy = new FaultyProxy(server.port())) {
             CompletableFuture<Void> faults = CompletableFuture.runAsync(() -> {
                 try {
-                    await(() -> objects(server) >= ENOUGH);
+                    await(() -> objects(server) >= FIRST);
                     faults(proxy);
                     int before = proxy.broken();
                     server.kill();
@@ -160,8 +170,9 @@ class StoresEndToEndTest {
                     throw new IllegalStateException(e);
                 }
             });
-            JsonNode report = demo(REQUESTS, "redis://127.0.0.1:" + proxy.port() + "/0?timeout-ms=500");
+            JsonNode report = demo(MANY, "redis://127.0.0.1:" + proxy.port() + "/0?timeout-ms=500");
             faults.get(60, TimeUnit.SECONDS);
+            assertTrue(proxy.broken() > 1, "the faults began too late");
             assertTrue(reasons(report, "back_up", "store_unavailable") + reasons(report, "prefetch", "store_unavailable") > 0, report::toString);
         }
     }
@@ -170,17 +181,18 @@ class StoresEndToEndTest {
     void s3HangsAndIsCutOffInTheMiddle() throws Exception {
         try (S3Mock server = S3Mock.start(dir.resolve("s3")); FaultyProxy proxy = new FaultyProxy(server.port()); S3Client client = server.client()) {
             CompletableFuture<Void> faults = CompletableFuture.runAsync(() -> {
-                await(() -> objects(client).size() >= ENOUGH);
+                await(() -> objects(client).size() >= FIRST);
                 faults(proxy);
             });
-            JsonNode report = demo(REQUESTS, server.url(proxy.port(), "demo") + "&timeout-ms=1000");
+            JsonNode report = demo(MANY, server.url(proxy.port(), "demo") + "&timeout-ms=1000");
             faults.get(60, TimeUnit.SECONDS);
+            assertTrue(proxy.broken() > 1, "the faults began too late");
             assertTrue(reasons(report, "back_up", "store_unavailable") + reasons(report, "prefetch", "store_unavailable") > 0, report::toString);
         }
     }
 
     /** Each fault lasts until a call has met it, and each pause until bytes pass. */
-    private static void faults(FaultyProxy proxy) {
+    private void faults(FaultyProxy proxy) {
         for (FaultyProxy.Mode mode : List.of(FaultyProxy.Mode.SILENT, FaultyProxy.Mode.DRIP, FaultyProxy.Mode.CUT)) {
             int before = proxy.broken();
             proxy.mode(mode);
