@@ -226,9 +226,11 @@ class LogAttack {
         try (AttackScene scene = new AttackScene(directory)) {
             AttackScene.Controller controller = scene.controller("state");
             AttackScene.Directory index = scene.directoryProcess();
+            scene.agent("a").process().close(); // the records of its next incarnation are later than the first, which is repeated below
             AttackScene.Agent agent = scene.agent("a");
             EngineCalls engine = scene.own(new EngineCalls(directory, agent.port()));
             engine.awaitMore();
+            AttackScene.await("its second incarnation is accepted", () -> accepted(scene).newIncarnation() == 2);
             Forger forger = scene.own(new Forger(scene.access));
             forger.repeatFirst(Topics.DEFAULT.placements());
             AttackScene.await("the directory names it",
