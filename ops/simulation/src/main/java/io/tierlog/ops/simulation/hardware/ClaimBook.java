@@ -29,7 +29,7 @@ final class ClaimBook {
     private final String node;
     /** Answers that no event has reported, count. */
     private final Map<Answer, Integer> answers = new LinkedHashMap<>();
-    /** Operations whose end was reported: to a repeated command the agent repeats it. */
+    /** Operations whose end was reported: to a repeated command the agent repeats it, when its pages may hold other blocks. */
     private final Set<String> reported = new LinkedHashSet<>();
     /** What the disk returned instead of what was read, by page. */
     private final @Nullable String[] misread;
@@ -68,8 +68,8 @@ final class ClaimBook {
         switch (event) {
             case BackUpDone e when reported.add(e.operation()) -> written(Tier.STORE, e.namespace(), e.blocks());
             case CopyDone e when reported.add(e.operation()) -> written(e.target(), e.namespace(), e.blocks());
-            case PrefetchDone e -> served(e.blocks());
-            case PromoteDone e -> served(e.blocks());
+            case PrefetchDone e when reported.add(e.operation()) -> served(e.blocks());
+            case PromoteDone e when reported.add(e.operation()) -> served(e.blocks());
             default -> {}
         }
     }
