@@ -30,14 +30,20 @@ final class EvolveExpiry {
         return due;
     }
 
-    /** Blocks of a namespace have gone: sets the timer of its expiry, unless it has one or the aggregate still counts blocks of it. */
+    /** Blocks of a namespace have gone: its expiry is due the time of the policy after the last of them, unless the aggregate still counts some. */
     static void removed(Tables t, Fact fact, String namespace) {
         RowKey.Namespace key = new RowKey.Namespace(fact.envelope().aggregate(), Namespaces.digest(namespace));
         NamespaceRow row = t.get(Rows.NAMESPACES, key);
-        if (row == null || row.expiryMs() != 0 || counts(t, key, row)) {
+        if (row == null || counts(t, key, row)) {
             return;
         }
         long due = sum(fact.envelope().timeMs(), policy(t, Aggregates.clockOf(fact.envelope().sender())).namespacesMs());
+        if (row.expiryMs() == due) {
+            return;
+        }
+        if (row.expiryMs() != 0) { // it had blocks again since then
+            Timers.cancel(t, fact, RowKey.Timer.Kind.NAMESPACE, ExpiryRows.timerId(key.digest()), row.expiryMs());
+        }
         t.put(Rows.NAMESPACES, key, due(row, due));
         Timers.set(t, fact, RowKey.Timer.Kind.NAMESPACE, ExpiryRows.timerId(key.digest()), due);
     }

@@ -175,15 +175,32 @@ class ExpiryTest {
         assertTrue(w.facts.stream().filter(NamespacesExpired.class::isInstance).count() == 1, () -> w.facts.toString());
     }
 
+    /** Blocks come again, and go, at 15 s: the 20 s of the policy end at 35 s, not 20 s after blocks that went before. */
+    @Test
+    void aNamespaceExpiresByTheLastOfItsBlocks() {
+        Agent a = w.register("a", 10);
+        w.tick();
+        warmAndEvict(a, 0);
+        pass(15_000);
+        warmAndEvict(a, 10);
+        pass(19_000);
+        assertNotNull(w.tables.get(Rows.NAMESPACES, NAMESPACE));
+        w.tick();
+        assertEquals(List.of(Agent.NAMESPACE), w.fact(NamespacesExpired.class).namespaces());
+    }
+
+    private void warmAndEvict(Agent a, int page) {
+        w.warm(a, "r" + page, p, page);
+        w.input(new BlocksEvicted(a.envelope(), Tier.HOST, Agent.NAMESPACE, RemovalReason.PRESSURE, Agent.paged(p, 0, 3, page).reversed()));
+        w.input(new BlocksEvicted(a.envelope(), Tier.DEVICE, Agent.NAMESPACE, RemovalReason.PRESSURE, Agent.paged(p, 0, 3, 1_000 + page).reversed()));
+    }
+
     /** However often its blocks come and go, a namespace has one timer: the row names it, and no other is left behind. */
     @Test
     void aNamespaceHasOneTimer() {
         Agent a = w.register("a", 10);
         for (int page = 0; page < 100; page += 10) {
-            w.warm(a, "r" + page, p, page);
-            w.input(new BlocksEvicted(a.envelope(), Tier.HOST, Agent.NAMESPACE, RemovalReason.PRESSURE, Agent.paged(p, 0, 3, page).reversed()));
-            w.input(new BlocksEvicted(a.envelope(), Tier.DEVICE, Agent.NAMESPACE, RemovalReason.PRESSURE,
-                    Agent.paged(p, 0, 3, 1_000 + page).reversed()));
+            warmAndEvict(a, page);
             assertEquals(1, ((HeapTables) w.tables).rows(Rows.TIMERS).keySet().stream()
                     .filter(key -> key.kind() == RowKey.Timer.Kind.NAMESPACE).count(), "timers after " + page);
             w.tick();

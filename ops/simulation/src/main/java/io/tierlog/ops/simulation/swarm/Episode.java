@@ -31,7 +31,7 @@ final class Episode {
     /** What came of an episode: {@code digest} of all records, and {@code failure}, which is null when all was well. */
     record Result(
             Counts counts, long digest, Map<FaultKind, Long> faults, Map<OperationKind, Long> operations, Map<MigrationCount, Long> migrations,
-            Map<FetchCount, Long> fetches, @Nullable Failure failure) {}
+            Map<FetchCount, Long> fetches, Map<ExpiryCount, Long> expiries, @Nullable Failure failure) {}
 
     /** How much there was. */
     record Counts(Asked asked, long steps, long events, long records, long readsChecked, long writesChecked, long wrong, int nodes, int ranks) {
@@ -77,6 +77,7 @@ final class Episode {
         world.watch(new TimerOracle(world));
         world.watch(new SenderOracle());
         world.watch(new DrainOracle(world));
+        world.watch(new ExpiryOracle(stage));
         world.watch(watcher);
     }
 
@@ -99,7 +100,7 @@ final class Episode {
 
     private static Result notBegun(Choices choices, Throwable wrong) {
         Failure failure = new Failure(kind(wrong), String.valueOf(wrong), "no world was made", choices.recorded(), List.of());
-        return new Result(Counts.NONE, 0, Map.of(), Map.of(), Map.of(), Map.of(), failure);
+        return new Result(Counts.NONE, 0, Map.of(), Map.of(), Map.of(), Map.of(), Map.of(), failure);
     }
 
     private void run() {
@@ -139,7 +140,8 @@ final class Episode {
                 world.tally().wrong(), world.nodes().size(), world.settings().ranks());
         Failure failure = wrong == null ? null
                 : new Failure(kind(wrong), String.valueOf(wrong), stage.plan.toString(), choices.recorded(), traceOf(wrong));
-        return new Result(counts, checks.digest(), stage.faults, checks.operations(), stage.migrations, fetches.counts(), failure);
+        return new Result(counts, checks.digest(), stage.faults, checks.operations(), stage.migrations, fetches.counts(), stage.expiries,
+                failure);
     }
 
     private List<String> traceOf(Throwable wrong) {

@@ -10,6 +10,7 @@ import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.ops.simulation.world.WorldSettings;
 import io.tierlog.schemas.EvictionOrder;
+import io.tierlog.schemas.ExpiryPolicy;
 import io.tierlog.schemas.FetchPolicy;
 import io.tierlog.schemas.MigrationPolicy;
 import io.tierlog.schemas.PeerPolicy;
@@ -32,6 +33,9 @@ final class EpisodeSettings {
 
     /** Most tokens of a request. */
     static final int MAX_CONTEXT = 24;
+
+    /** Longer than log time goes ahead twice while a node is away, and than all that is left of an ended node is kept. */
+    private static final long DAYS_MS = 60 * 3_600_000L;
 
     private EpisodeSettings() {}
 
@@ -82,7 +86,20 @@ final class EpisodeSettings {
                 1_000 + 500 * choices.next(8), 1_000 + 500 * choices.next(8), silent, backUp,
                 new DrawnMigration(choices, blockBytes).draw(), fetch(choices, reading));
         return new Policy(drawn.prefetchThresholdBlocks(), write, high, low, diskHigh, diskLow, copies, drawn.reliefBatchBlocks(),
-                drawn.operationTimeoutMs(), drawn.leaseMs(), silent, backUp, drawn.migration(), drawn.fetch(), orders(drawn));
+                drawn.operationTimeoutMs(), drawn.leaseMs(), silent, backUp, drawn.migration(), drawn.fetch(), orders(drawn),
+                expiry(drawn));
+    }
+
+    /** In half of the policies rows expire soon, or nodes after {@link #DAYS_MS}; by what is drawn already, like the orders. */
+    private static @Nullable ExpiryPolicy expiry(Policy drawn) {
+        return expiresSoon(drawn)
+                ? new ExpiryPolicy(drawn.reliefBatchBlocks() % 2 == 0 ? DAYS_MS : drawn.leaseMs(), drawn.operationTimeoutMs())
+                : null;
+    }
+
+    /** Whether rows expire soon under a policy that was drawn. */
+    static boolean expiresSoon(Policy policy) {
+        return policy.operationTimeoutMs() / 500 % 2 == 0;
     }
 
     /** Eviction orders by what is drawn already: choices of their own would change what each seed is. */

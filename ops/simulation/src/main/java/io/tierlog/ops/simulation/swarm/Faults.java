@@ -29,6 +29,14 @@ final class Faults {
     private static final long HOUR_MS = 3_600_000;
     private static final int RECENT = 40;
 
+    /** Longer than rows of ended requests, and of a node's parts in migrations, are kept. */
+    private static final long DAY_MS = 25 * HOUR_MS;
+
+    /** Steps in which log time goes ahead by {@link #DAY_MS} while a node is away, and how often it does. */
+    private static final int AWAY_STEPS = 700;
+
+    private static final int AWAY_TIMES = 4;
+
     private final Stage stage;
     private final World world;
     private final Choices choices;
@@ -36,6 +44,7 @@ final class Faults {
     private final List<FaultKind> lots;
     private int intruders;
     private int forgers;
+    private int ended;
 
     Faults(Stage stage, Operators operators) {
         this.stage = stage;
@@ -240,7 +249,28 @@ final class Faults {
         while (kind == FaultKind.DISK_LOST && node.disk().spoil(0, true)) {
             // the next block
         }
+        stayAway(node);
         return true;
+    }
+
+    /**
+     * Where rows expire soon, no agent starts for long on each third node whose agent has ended, and log time goes ahead meanwhile, so that the node
+     * expires. Without choices of its own: what each seed is stays what it was.
+     */
+    private void stayAway(SimNode node) {
+        if (!EpisodeSettings.expiresSoon(world.settings().policy()) || stage.isAway(node) || ended++ % 3 != 0) {
+            return;
+        }
+        stage.away(node, true);
+        for (int i = 1; i <= AWAY_TIMES; i++) {
+            stage.lasting(i * AWAY_STEPS, this::dayAhead);
+        }
+        stage.lasting((AWAY_TIMES + 1) * AWAY_STEPS, () -> stage.away(node, false));
+    }
+
+    private void dayAhead() {
+        stage.skewMs += DAY_MS;
+        world.wallSkewMs(stage.skewMs);
     }
 
     /** Kills a reader before the other node sends its blocks: no process releases the peer read lease, so it ends by its time. */
@@ -271,7 +301,10 @@ final class Faults {
                 node.pause(true);
                 stage.lasting(3 * aWhile(), () -> node.pause(false));
             }
-            case AGENT_STOPPED -> node.on(new AgentInput.StopRequested());
+            case AGENT_STOPPED -> {
+                node.on(new AgentInput.StopRequested());
+                stayAway(node);
+            }
             case SECOND_PROCESS -> node.intrude(++intruders);
             default -> {
                 stage.mute(node, true);

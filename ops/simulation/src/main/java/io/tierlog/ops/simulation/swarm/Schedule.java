@@ -86,7 +86,7 @@ final class Schedule {
             case LOOK_UP -> anyNode(SimNode::lookUp);
             case SETTLE -> anyNode(SimNode::settleDoubtful);
             case END -> anyNode(SimNode::endIfOver);
-            case START_AGENT -> anyNode(Schedule::start);
+            case START_AGENT -> anyNode(this::start);
             case DECIDE -> anyPartition(world::decide);
             case ZOMBIE -> anyPartition(world::decideAsZombie);
             case COMMIT -> commit();
@@ -130,8 +130,8 @@ final class Schedule {
         return false;
     }
 
-    private static boolean start(SimNode node) {
-        if (node.process() != null) {
+    private boolean start(SimNode node) {
+        if (node.process() != null || stage.isAway(node)) {
             return false;
         }
         node.start();

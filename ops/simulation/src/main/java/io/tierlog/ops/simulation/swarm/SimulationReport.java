@@ -22,6 +22,7 @@ public final class SimulationReport {
     private final Map<OperationKind, Long> operations = new EnumMap<>(OperationKind.class);
     private final Map<MigrationCount, Long> migrations = new EnumMap<>(MigrationCount.class);
     private final Map<FetchCount, Long> fetches = new EnumMap<>(FetchCount.class);
+    private final Map<ExpiryCount, Long> expiries = new EnumMap<>(ExpiryCount.class);
     private final List<Postmortem> failures = new ArrayList<>();
     private Episode.Counts sum = Episode.Counts.NONE;
     private long episodes;
@@ -47,6 +48,7 @@ public final class SimulationReport {
         result.faults().forEach((kind, count) -> faults.merge(kind, count, Long::sum));
         result.migrations().forEach((what, count) -> migrations.merge(what, count, Long::sum));
         result.fetches().forEach((what, count) -> fetches.merge(what, count, Long::sum));
+        result.expiries().forEach((what, count) -> expiries.merge(what, count, Long::sum));
         result.operations().forEach((kind, count) -> operations.merge(kind, count, Long::sum));
     }
 
@@ -174,6 +176,10 @@ public final class SimulationReport {
         for (FetchCount what : FetchCount.values()) {
             line(out, "  " + what.label(), fetches.getOrDefault(what, 0L), what.meaning());
         }
+        line(out, "expiry", expiries.values().stream().mapToLong(Long::longValue).sum(), "");
+        for (ExpiryCount what : ExpiryCount.values()) {
+            line(out, "  " + what.label(), expiries.getOrDefault(what, 0L), what.meaning());
+        }
         line(out, "faults", faults.values().stream().mapToLong(Long::longValue).sum(), "");
         for (FaultKind kind : FaultKind.values()) {
             if (faults.containsKey(kind)) {
@@ -224,6 +230,10 @@ public final class SimulationReport {
         for (FetchCount what : FetchCount.values()) {
             ofFetches.put(what.label(), fetches.getOrDefault(what, 0L));
         }
+        Map<String, Long> ofExpiry = new LinkedHashMap<>();
+        for (ExpiryCount what : ExpiryCount.values()) {
+            ofExpiry.put(what.label(), expiries.getOrDefault(what, 0L));
+        }
         Map<String, Object> all = new LinkedHashMap<>();
         all.put("seed", seed);
         all.put("episodes", episodes);
@@ -238,6 +248,7 @@ public final class SimulationReport {
         all.put("operations_by_kind", operations);
         all.put("migration", ofMigration);
         all.put("fetches", ofFetches);
+        all.put("expiry", ofExpiry);
         all.put("reads_checked", sum.readsChecked());
         all.put("writes_checked", sum.writesChecked());
         all.put("wrong_content", sum.wrong());

@@ -29,11 +29,13 @@ final class Stage {
     final World world;
     final Map<FaultKind, Long> faults = new EnumMap<>(FaultKind.class);
     final Map<MigrationCount, Long> migrations = new EnumMap<>(MigrationCount.class);
+    final Map<ExpiryCount, Long> expiries = new EnumMap<>(ExpiryCount.class);
     /** What dead agents have yet to say. */
     final Deque<Event> ghosts = new ArrayDeque<>();
     final List<HeldBack> heldBack = new ArrayList<>();
     private final Map<SimNode, Set<Unit.Kind>> gates = new LinkedHashMap<>();
     private final Set<SimNode> mute = new LinkedHashSet<>();
+    private final Set<SimNode> away = new LinkedHashSet<>();
     private final List<Trouble> troubles = new ArrayList<>();
     int step;
     /** Set while the one that has ended the world's clock ahead shall not set it back. */
@@ -60,6 +62,11 @@ final class Stage {
         migrations.merge(what, times, Long::sum);
     }
 
+    /** A row has expired, or one that had is back. */
+    void count(ExpiryCount what) {
+        expiries.merge(what, 1L, Long::sum);
+    }
+
     /** What was begun ends by itself after so many steps. */
     void lasting(int steps, Runnable end) {
         troubles.add(new Trouble(step + steps, end));
@@ -81,6 +88,7 @@ final class Stage {
         }
         gates.clear();
         mute.clear();
+        away.clear();
     }
 
     /** Units of a kind stand still on a node, or go on. */
@@ -108,5 +116,18 @@ final class Stage {
 
     boolean isMute(SimNode node) {
         return mute.contains(node);
+    }
+
+    /** No agent starts on the node, or one may again. */
+    void away(SimNode node, boolean now) {
+        if (now) {
+            away.add(node);
+        } else {
+            away.remove(node);
+        }
+    }
+
+    boolean isAway(SimNode node) {
+        return away.contains(node);
     }
 }

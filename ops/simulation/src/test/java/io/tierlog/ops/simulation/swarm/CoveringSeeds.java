@@ -42,6 +42,7 @@ final class CoveringSeeds {
         Set<String> kinds = new TreeSet<>();
         result.fetches().forEach((kind, count) -> add(kinds, kind, count));
         result.migrations().forEach((kind, count) -> add(kinds, kind, count));
+        result.expiries().forEach((kind, count) -> add(kinds, kind, count));
         return kinds;
     }
 
@@ -56,6 +57,7 @@ final class CoveringSeeds {
         Set<String> all = new TreeSet<>();
         EnumSet.allOf(FetchCount.class).forEach(kind -> add(all, kind, 1));
         EnumSet.allOf(MigrationCount.class).forEach(kind -> add(all, kind, 1));
+        EnumSet.allOf(ExpiryCount.class).forEach(kind -> add(all, kind, 1));
         return all;
     }
 
