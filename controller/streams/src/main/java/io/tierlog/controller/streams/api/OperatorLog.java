@@ -30,7 +30,6 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 final class OperatorLog implements AutoCloseable {
     private static final int DELIVERY_MS = 10_000;
     private static final int MAX_BLOCK_MS = 2_000;
-    private static final int MAX_REQUEST_BYTES = 4 << 20;
 
     private final LogAccess log;
     private final Producer<byte[], byte[]> producer;
@@ -43,7 +42,6 @@ final class OperatorLog implements AutoCloseable {
                         "enable.idempotence", "true",
                         "linger.ms", 0,
                         "max.block.ms", MAX_BLOCK_MS,
-                        "max.request.size", MAX_REQUEST_BYTES,
                         "delivery.timeout.ms", DELIVERY_MS,
                         "request.timeout.ms", DELIVERY_MS / 2))),
                 new ByteArraySerializer(),

@@ -135,6 +135,37 @@ class MigrateServiceTest {
         assertEquals(0, controller.waiting(Event.class));
     }
 
+    /** The longest message that the server takes becomes an event that fits into one request to a broker. */
+    @Test
+    void theLongestMessageReachesTheLog() {
+        MigrateCacheRequest longest = longest();
+        CompletableFuture<MigrateCacheResponse> asked =
+                CompletableFuture.supplyAsync(() -> stub("o-token").withDeadlineAfter(30, TimeUnit.SECONDS).migrateCache(longest));
+        MigrationRequested event = controller.next(MigrationRequested.class).event();
+        assertEquals(ApiLimits.DEFAULTS.blocks(), event.order().blocks().size());
+        controller.commit(() -> controller.row(Rows.MIGRATIONS, World.migrationKey("longest"),
+                World.migration(MigrationState.RUNNING, event.order(), World.part("a", World.answer(World.order(1, 2, 3).blocks())))));
+        assertEquals("RUNNING", asked.join().getState());
+    }
+
+    /** As many blocks as the server takes, with namespaces that fill the longest message. */
+    private static MigrateCacheRequest longest() {
+        int blocks = ApiLimits.DEFAULTS.blocks();
+        int length = 0;
+        MigrateCacheRequest longest = copy("longest").build();
+        while (true) {
+            MigrateCacheRequest.Builder next = copy("longest").clearBlocks();
+            for (int i = 0; i < blocks; i++) {
+                next.addBlocks(Block.newBuilder().setNamespace("n".repeat(length + 1)).setKey(ByteString.copyFromUtf8("key %05d".formatted(i))));
+            }
+            if (next.build().getSerializedSize() > ApiLimits.DEFAULTS.bodyBytes()) {
+                return longest;
+            }
+            longest = next.build();
+            length++;
+        }
+    }
+
     @Test
     void aMessageThatIsTooLongIsRefused() {
         MigrateCacheRequest.Builder large = copy("x");
