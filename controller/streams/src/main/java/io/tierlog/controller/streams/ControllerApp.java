@@ -3,6 +3,7 @@ package io.tierlog.controller.streams;
 
 import io.tierlog.controller.core.Core;
 import io.tierlog.controller.core.api.Limits;
+import io.tierlog.controller.core.table.Table;
 import io.tierlog.controller.http.Endpoint;
 import io.tierlog.controller.http.ServerException;
 import io.tierlog.controller.http.StatusServer;
@@ -285,6 +286,9 @@ public final class ControllerApp implements AutoCloseable {
         for (Throwable t = failure; t != null; t = t.getCause()) {
             if (t instanceof ControllerException) {
                 return t;
+            }
+            if (t instanceof Table.Unreadable) {
+                return new ControllerException.StateDamaged(config.stateDir(), t);
             }
         }
         Optional<Throwable> disk = DamagedState.ofDisk(failure);

@@ -150,6 +150,17 @@ public abstract sealed class ControllerException extends RuntimeException {
         }
     }
 
+    /** A row of the state cannot be read, though its files are whole. */
+    public static final class StateDamaged extends ControllerException {
+        private static final long serialVersionUID = 1L;
+
+        StateDamaged(Path stateDir, Throwable cause) {
+            super("the state is damaged, or a later version wrote it: " + cause.getMessage() + ". No record is at fault, and nothing was skipped. Set"
+                    + " the state directory " + stateDir + " aside and start again: the state is restored from its changelog. If that is damaged too,"
+                    + " stop all instances, delete the changelog topic and write it with tierlog snapshot restore", cause);
+        }
+    }
+
     /** A changelog cannot be written from a snapshot. */
     public static final class NotRestored extends ControllerException {
         private static final long serialVersionUID = 1L;

@@ -5,6 +5,7 @@ import io.tierlog.controller.core.Core;
 import io.tierlog.controller.core.api.DecideResult;
 import io.tierlog.controller.core.api.Input;
 import io.tierlog.controller.core.table.PlacementRuns;
+import io.tierlog.controller.core.table.Table;
 import io.tierlog.controller.core.table.Tables;
 import io.tierlog.controller.core.time.Ticks;
 import io.tierlog.schemas.event.Tick;
@@ -194,8 +195,8 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
         try {
             Tables tables = here.rows().tables();
             return here.sender().isDirect() ? parts.core().step(tables, input, here.sender()::command) : parts.core().step(tables, input);
-        } catch (StreamsException e) {
-            // Streams deals with its own: a fenced task is closed, and another instance goes on.
+        } catch (StreamsException | Table.Unreadable e) {
+            // Streams deals with its own: a fenced task is closed, and another instance goes on. A damaged row is no fault of the record.
             throw e;
         } catch (PlacementRuns.TooMany | PlacementRuns.OtherForm e) {
             throw here.rows().unusable(e);

@@ -4,6 +4,7 @@ package io.tierlog.controller.streams;
 import io.tierlog.controller.core.table.BehindRows;
 import io.tierlog.controller.core.table.KeptRows;
 import io.tierlog.controller.core.table.OrderedBytes;
+import io.tierlog.controller.core.table.Table;
 import io.tierlog.events.Codec;
 import io.tierlog.events.RecordStamp;
 import io.tierlog.schemas.Envelope;
@@ -77,7 +78,11 @@ final class SequenceStamper {
         @Override
         public @Nullable RecordStamp read(Chain chain) {
             byte[] row = rows.get(chain.key());
-            return row == null ? null : RecordStamp.fromBytes(row);
+            try {
+                return row == null ? null : RecordStamp.fromBytes(row);
+            } catch (RuntimeException e) {
+                throw new Table.Unreadable("the number of the last record about " + chain.aggregate(), e);
+            }
         }
 
         @Override

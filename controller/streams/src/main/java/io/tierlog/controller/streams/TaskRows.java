@@ -4,6 +4,7 @@ package io.tierlog.controller.streams;
 import io.tierlog.controller.core.table.OrderedBytes;
 import io.tierlog.controller.core.table.PlacementRuns;
 import io.tierlog.controller.core.table.RunTables;
+import io.tierlog.controller.core.table.Table;
 import io.tierlog.controller.core.table.Tables;
 import io.tierlog.controller.core.table.WriteBehindTables;
 import java.time.Duration;
@@ -49,15 +50,18 @@ final class TaskRows {
     /**
      * Reads all placements, before the first input: later the first input about each node or shard of the store would wait for that.
      *
-     * @throws ControllerException.StateUnusable when another version wrote them, they are damaged, or there are more than are held in memory
+     * @throws ControllerException.StateUnusable when another version wrote them, or there are more than are held in memory
+     * @throws Table.Unreadable when they are damaged
      */
     void load() {
         try {
             stored.placements().loadAll();
         } catch (KafkaException e) {
             throw e; // Streams deals with its own
-        } catch (RuntimeException e) {
+        } catch (PlacementRuns.TooMany | PlacementRuns.OtherForm e) {
             throw unusable(e);
+        } catch (RuntimeException e) {
+            throw new Table.Unreadable("a run of placements", e);
         }
     }
 

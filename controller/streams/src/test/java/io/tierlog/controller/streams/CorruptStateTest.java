@@ -2,8 +2,12 @@
 package io.tierlog.controller.streams;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.tierlog.controller.core.table.KeyWriter;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Rows;
 import io.tierlog.events.LogReader;
 import io.tierlog.events.LogReader.Isolation;
 import io.tierlog.schemas.decision.Fact;
@@ -17,8 +21,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -95,6 +104,31 @@ class CorruptStateTest {
     @Test
     void damageThatIsFoundWhenRowsAreRead() throws Exception {
         damagedStateIsRestored(".*\\.sst", CorruptStateTest::flipped);
+    }
+
+    /** The changelog has a row that RocksDB takes and the core cannot read: the hint is about the state, not about a record to skip. */
+    @Test
+    void aRowOfTheChangelogThatCannotBeRead() throws Exception {
+        try (TestLog log = new TestLog(BROKER.kafka(), 1);
+                LogReader<Fact> reader = log.reader(log.topics.decisions(), Fact.class, Isolation.COMMITTED)) {
+            Decisions decisions = new Decisions(reader);
+            ControllerConfig config = log.controller(directory.resolve("state")).tickMs(20).build();
+            try (ControllerApp _ = ControllerApp.start(config)) {
+                TestLog.await("decisions", () -> decisions.of(TimeAdvanced.class).size() > 20);
+            }
+            byte[] clock = Rows.CLOCK.encodeKey(new KeyWriter(), new RowKey.Aggregate("clock/0"));
+            try (KafkaProducer<byte[], byte[]> producer =
+                    new KafkaProducer<>(log.access.client(Map.of("acks", "all")), new ByteArraySerializer(), new ByteArraySerializer())) {
+                String changelog = config.applicationId() + "-" + ControllerTopology.STORE + "-changelog";
+                producer.send(new ProducerRecord<>(changelog, 0, clock, new byte[] {1, 2, 3})).get(30, TimeUnit.SECONDS);
+            }
+            try (ControllerApp app = ControllerApp.start(log.controller(directory.resolve("another")).tickMs(20).build())) {
+                String why = String.valueOf(app.ended().get(60, TimeUnit.SECONDS).orElseThrow().getMessage());
+                assertTrue(why.contains("a row of clock of 3 bytes") && why.contains(directory.resolve("another").toString())
+                        && why.contains("snapshot restore"), why);
+                assertFalse(why.contains("--skip-input"), why);
+            }
+        }
     }
 
     @Test

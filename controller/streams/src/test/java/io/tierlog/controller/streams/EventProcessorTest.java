@@ -3,10 +3,15 @@ package io.tierlog.controller.streams;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.controller.core.Core;
 import io.tierlog.controller.core.api.Limits;
+import io.tierlog.controller.core.table.KeyWriter;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Rows;
+import io.tierlog.controller.core.table.Table;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Partitions;
 import io.tierlog.events.Schemas;
@@ -81,6 +86,26 @@ class EventProcessorTest {
         assertEquals(had, rows.approximateNumEntries(), "rows of the aborted transaction");
         List<CapturedPunctuator> after = context.scheduledPunctuators();
         assertEquals(1, after.stream().filter(schedule -> !schedule.cancelled()).count(), "one clock");
+    }
+
+    /** The row of a node is damaged after the task began: the failure is about the state, not about the record that needs the row. */
+    @Test
+    void aRowThatCannotBeReadIsNoFaultOfTheRecord(@TempDir Path state) {
+        MockProcessorContext<RecordTarget, byte[]> context = new MockProcessorContext<>(new Properties(), new TaskId(0, 0), state.toFile());
+        RowStore store = new RowStore(rows);
+        store.init(context.getStateStoreContext(), store);
+        context.addStateStore(store);
+        processor.init(context);
+        FakeAgent agent = new FakeAgent("a", "p1");
+        context.setCurrentSystemTimeMs(0);
+        Bytes node = Bytes.wrap(Rows.NODES.encodeKey(new KeyWriter(), new RowKey.Aggregate("node/a")));
+        rows.put(node, new byte[] {1, 2, 3});
+
+        Event event = agent.registering();
+        context.setRecordMetadata(topics.events(), 0, 0);
+        Record<byte[], byte[]> record = new Record<>(Partitions.key(event.envelope().aggregate()), codec.encode(topics.events(), event), 0);
+        Table.Unreadable damaged = assertThrows(Table.Unreadable.class, () -> processor.process(record));
+        assertTrue(String.valueOf(damaged.getMessage()).startsWith("a row of nodes of 3 bytes cannot be read"), damaged.getMessage());
     }
 
     private EventProcessor.Parts parts() {

@@ -64,6 +64,16 @@ public final class Table<K extends RowKey<K>, V extends WireRecord> {
         this.rows = rows;
     }
 
+    /** Bytes of a store are no row, or no key, of their table: they were damaged, or a later version wrote them. */
+    public static final class Unreadable extends IllegalStateException {
+        private static final long serialVersionUID = 1L;
+
+        /** With what cannot be read. */
+        public Unreadable(String what, @Nullable Throwable cause) {
+            super(what + " cannot be read" + (cause == null ? "" : ": " + cause.getMessage()), cause);
+        }
+    }
+
     /** Its number, from 1: part of every key, so it never changes. */
     int number() {
         return number;
@@ -104,15 +114,23 @@ public final class Table<K extends RowKey<K>, V extends WireRecord> {
         return out.toBytes();
     }
 
-    /** The key that {@link #encodeKey} gave these bytes to. */
+    /**
+     * The key that {@link #encodeKey} gave these bytes to.
+     *
+     * @throws Unreadable when there is none
+     */
     public K decodeKey(byte[] bytes) {
-        KeyReader in = new KeyReader(bytes);
-        String aggregate = in.text();
-        int found = in.int8();
-        if (found != number) {
-            throw new IllegalStateException("A key of table " + found + " was read as one of " + number + ", " + name);
+        try {
+            KeyReader in = new KeyReader(bytes);
+            String aggregate = in.text();
+            int found = in.int8();
+            if (found != number) {
+                throw new IllegalStateException("it is one of table " + found);
+            }
+            return keys.read(aggregate, in);
+        } catch (RuntimeException e) {
+            throw new Unreadable("a key of table " + number + ", " + name + ", of " + bytes.length + " bytes", e);
         }
-        return keys.read(aggregate, in);
     }
 
     /** The bytes of {@code row}. */
@@ -124,12 +142,20 @@ public final class Table<K extends RowKey<K>, V extends WireRecord> {
         return bytes;
     }
 
-    /** The row that {@link #encodeRow} gave these bytes to. */
+    /**
+     * The row that {@link #encodeRow} gave these bytes to.
+     *
+     * @throws Unreadable when there is none
+     */
     V decodeRow(byte[] bytes) {
         if (bytes.length == 0 || bytes[0] != FORMAT) {
-            throw new IllegalStateException("A row of " + name + " has a format this version does not know: it was written by a later one");
+            throw new Unreadable("a row of " + name + " of " + bytes.length + " bytes, in a format that this version does not know,", null);
         }
-        return rows.decode(ByteBuffer.wrap(bytes, 1, bytes.length - 1), rows.schema());
+        try {
+            return rows.decode(ByteBuffer.wrap(bytes, 1, bytes.length - 1), rows.schema());
+        } catch (RuntimeException e) {
+            throw new Unreadable("a row of " + name + " of " + bytes.length + " bytes", e);
+        }
     }
 
     /** The schema of its rows. */
