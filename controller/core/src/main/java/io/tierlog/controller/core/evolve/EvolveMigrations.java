@@ -105,6 +105,7 @@ final class EvolveMigrations {
             shares.drainCursor = fact.cursor();
             shares.drainLeft = fact.leftBlocks();
             shares.drainSaving = fact.savingBlocks();
+            shares.drainSinceMs = shares.drainSinceMs == 0 ? fact.envelope().timeMs() : shares.drainSinceMs;
         });
     }
 
@@ -112,13 +113,18 @@ final class EvolveMigrations {
         shares(t, fact, shares -> {
             shares.drainAnew();
             shares.drained = true;
+            shares.drainLeft = fact.leftBlocks();
         });
     }
 
     /** The agent holds blocks that no operation has brought: a drain may have looked where they are before, and found nothing left to save. */
     static void foundByAgent(Tables t, BlocksPlaced fact) {
         if (ShareRows.orNothing(Evolve.node(t, fact).shares()).draining()) {
-            shares(t, fact, Shares::drainAnew);
+            shares(t, fact, shares -> {
+                long sinceMs = shares.drained ? 0 : shares.drainSinceMs;
+                shares.drainAnew();
+                shares.drainSinceMs = sinceMs;
+            });
         }
     }
 

@@ -28,6 +28,7 @@ public final class Shares {
     Bytes drainCursor;
     long drainLeft;
     long drainSaving;
+    long drainSinceMs;
     public long marks;
 
     private Shares(SharesRow row) {
@@ -44,6 +45,7 @@ public final class Shares {
         drainCursor = row.drainCursor();
         drainLeft = row.drainLeft();
         drainSaving = row.drainSaving();
+        drainSinceMs = row.drainSinceMs();
         marks = row.marks();
     }
 
@@ -114,6 +116,7 @@ public final class Shares {
         drainCursor = Bytes.EMPTY;
         drainLeft = 0;
         drainSaving = 0;
+        drainSinceMs = 0;
     }
 
     /** There is more to save, perhaps where the present pass of the drain has looked already: another pass follows. */
@@ -133,7 +136,7 @@ public final class Shares {
     /** The row; null when all its fields are empty. */
     @Nullable SharesRow toRow() {
         SharesRow row = new SharesRow(List.copyOf(groups), List.copyOf(routes), groupsVersion, groupsGoal, groupsCursor, draining, drained,
-                List.copyOf(drainingInstances), drainRequest, drainPass, drainCursor, drainLeft, drainSaving, marks);
+                List.copyOf(drainingInstances), drainRequest, drainPass, drainCursor, drainLeft, drainSaving, marks, drainSinceMs);
         return row.equals(ShareRows.NOTHING) ? null : row;
     }
 }

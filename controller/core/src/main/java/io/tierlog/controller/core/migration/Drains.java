@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core.migration;
 
+import io.tierlog.controller.core.api.MigrationLimits;
 import io.tierlog.controller.core.decide.Checks;
 import io.tierlog.controller.core.decide.NodeContext;
 import io.tierlog.controller.core.policy.Groups;
@@ -13,6 +14,7 @@ import io.tierlog.controller.core.table.Rows;
 import io.tierlog.controller.core.table.Scan;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.DrainEnd;
 import io.tierlog.schemas.MoveCause;
 import io.tierlog.schemas.MoveTrigger;
 import io.tierlog.schemas.PagedBlock;
@@ -39,13 +41,17 @@ import org.jspecify.annotations.Nullable;
  * A draining node fetches nothing and takes part in no migration. Blocks that only this node holds are copied to the store, step by step and within
  * the budgets. Its engines go on, and so do write-backs and watermark eviction. The drain scans all placements, pass after pass, until a pass meets
  * none that is being saved; the first pass also tries blocks that another tier has refused. It relies on no earlier record of what the store has: the
- * first pass has those blocks written again too, which moves no byte where the store still has them. Confined to one step.
+ * first pass has those blocks written again too, which moves no byte where the store still has them. When its time is over, a last pass counts what
+ * is left, whatever is still under way, and the drain ends. Confined to one step.
  *
  * <p>Placements on the device alone belong to an engine instance. What it has saved belongs to its group and serves every request. So for a
  * draining instance fetches stop, what its requests have computed is saved when they end, whatever the write policy, and no placement on another
  * tier moves.
  */
 public final class Drains {
+    /** The pass of a drain whose time is over. */
+    private static final int LAST_PASS = -1;
+
     private final NodeContext n;
     private final int rows;
     private final Budget budget;
@@ -110,7 +116,15 @@ public final class Drains {
         return seen;
     }
 
+    private boolean isTimeOver(SharesRow shares) {
+        return shares.drainSinceMs() != 0 && n.clock().logTimeMs() - shares.drainSinceMs() >= MigrationLimits.DEFAULTS.drainMs();
+    }
+
     private int step(SharesRow shares) {
+        if (pass != LAST_PASS && isTimeOver(shares)) {
+            n.fact(new DrainAdvanced(n.envelope(), LAST_PASS, Bytes.EMPTY, 0, 0));
+            return 0;
+        }
         RowKey.Placement from = shares.drainCursor().isEmpty()
                 ? new RowKey.Placement(n.aggregate(), Namespaces.NONE, Tier.UNKNOWN, Bytes.EMPTY)
                 : Rows.PLACEMENTS.decodeKey(shares.drainCursor().unshared());
@@ -132,8 +146,8 @@ public final class Drains {
             if (issued > 0 || !cursor.equals(shares.drainCursor())) {
                 n.fact(new DrainAdvanced(n.envelope(), pass, cursor, left, saving));
             }
-        } else if (saving == 0) {
-            n.fact(new NodeDrained(n.envelope(), left));
+        } else if (saving == 0 || pass == LAST_PASS) {
+            n.fact(new NodeDrained(n.envelope(), left, pass == LAST_PASS ? DrainEnd.TIME_OVER : DrainEnd.DONE));
         } else {
             n.fact(new DrainAdvanced(n.envelope(), pass + 1, Bytes.EMPTY, 0, 0));
         }
@@ -144,6 +158,10 @@ public final class Drains {
     private boolean look(RowKey.Placement key, PlacementRow row) {
         boolean doubts = pass == 0 && row.stored();
         if (!PlacementRows.isOrdered(key.tier()) || !n.counts(row, key.tier()) || (row.stored() && !doubts) || isSavedFromHost(key)) {
+            return true;
+        }
+        if (pass == LAST_PASS) {
+            left++;
             return true;
         }
         if (row.state() != PlacementState.SERVING || row.holds() > 0) {

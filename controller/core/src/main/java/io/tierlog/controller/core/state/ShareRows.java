@@ -16,7 +16,7 @@ public final class ShareRows {
 
     /** What a node without groups, routes and drains has. */
     public static final SharesRow NOTHING = new SharesRow(List.of(), List.of(), 0, 0, Bytes.EMPTY, false, false, List.of(), "",
-            0, Bytes.EMPTY, 0, 0, 0);
+            0, Bytes.EMPTY, 0, 0, 0, 0);
 
     /** The row, or its default when there is none. */
     public static SharesRow orNothing(@Nullable SharesRow row) {

@@ -11,6 +11,7 @@ import io.tierlog.controller.core.World;
 import io.tierlog.controller.core.state.ShareRows;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.DrainEnd;
 import io.tierlog.schemas.MoveTrigger;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.PagedBlock;
@@ -159,6 +160,42 @@ class DrainTest extends MigrationScene {
             }
         }
         assertEquals(2, w.fact(NodeDrained.class).leftBlocks());
+    }
+
+    /** Copies take the whole budget and never end, as on a store that hangs. The drain ends by its time, and says what is left. */
+    @Test
+    void aDrainEndsByItsTime() {
+        onHost(1, 2, 3);
+        drain("d", true);
+        assertEquals(2, tick().stream().mapToInt(c -> c.blocks().size()).sum());
+        long hour = 3_600_000;
+        for (int i = 0; i < 23; i++) {
+            w.tick(hour);
+            w.input(a.heartbeat());
+        }
+        assertEquals(List.of(), w.facts(NodeDrained.class));
+        assertFalse(ShareRows.orNothing(w.node(a).shares()).drained());
+
+        w.tick(hour);
+        w.input(a.heartbeat());
+        w.tick();
+        assertEquals(List.of(new Ended(3, DrainEnd.TIME_OVER)), ended());
+        SharesRow shares = ShareRows.orNothing(w.node(a).shares());
+        assertTrue(shares.draining() && shares.drained());
+        assertEquals(3, shares.drainLeft());
+        w.tick();
+        assertEquals(List.of(), ended(), "said once");
+        assertEquals(List.of(), w.commands(CopyBlocks.class));
+
+        drain("again", true);
+        w.tick();
+        assertFalse(ShareRows.orNothing(w.node(a).shares()).drained(), "another request has its own time");
+    }
+
+    private record Ended(long left, DrainEnd reason) {}
+
+    private List<Ended> ended() {
+        return w.facts(NodeDrained.class).stream().map(f -> new Ended(f.leftBlocks(), f.reason())).toList();
     }
 
     @Test

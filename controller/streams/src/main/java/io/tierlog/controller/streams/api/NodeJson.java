@@ -24,6 +24,7 @@ final class NodeJson {
         SharesRow shares = row.shares();
         json.put("node", name).put("alive", row.alive()).put("incarnation", row.incarnation());
         json.put("draining", shares != null && shares.draining()).put("drained", shares != null && shares.drained());
+        json.put("left_blocks", shares != null && shares.drained() ? shares.drainLeft() : 0);
         ArrayNode instances = json.putArray("draining_instances");
         if (shares != null) {
             shares.drainingInstances().forEach(instances::add);

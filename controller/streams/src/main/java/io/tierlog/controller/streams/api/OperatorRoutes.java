@@ -138,6 +138,7 @@ final class OperatorRoutes {
         json.put("node", node).put("id", request);
         json.put("draining", row.shares() != null && row.shares().draining());
         json.put("drained", row.shares() != null && row.shares().drained());
+        json.put("left_blocks", row.shares() != null && row.shares().drained() ? row.shares().drainLeft() : 0);
         ArrayNode instances = json.putArray("draining_instances");
         if (row.shares() != null) {
             row.shares().drainingInstances().forEach(instances::add);

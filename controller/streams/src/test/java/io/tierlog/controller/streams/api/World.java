@@ -126,7 +126,7 @@ final class World {
         return new SharesRow(
                 List.of(new GroupRow("chat", List.of(new GroupTierRow(Tier.HOST, 8, 2, true)))),
                 List.of(new RouteRow("chat", Tier.HOST, Tier.DISK, 1, 2)), 3, 3, Bytes.EMPTY, draining, false, List.of(instances), request, 0,
-                Bytes.EMPTY, 0, 0, 0);
+                Bytes.EMPTY, 0, 0, 0, 0);
     }
 
     /** Clocks, the policy, and both nodes; a has the group, both tenants and an instance that drains. */

@@ -192,7 +192,7 @@ class StateFoldTest {
         Map<String, String> fields = RecordFields.flat(new SharesRow(List.of(new GroupRow("g", List.of()), new GroupRow("g", List.of())),
                 List.of(new RouteRow("g", Tier.HOST, Tier.DISK, 1, 10), new RouteRow("g", Tier.HOST, Tier.STORE, 2, 20),
                         new RouteRow("", Tier.HOST, Tier.STORE, 3, 30)),
-                1, 1, Bytes.EMPTY, false, false, List.of(), "", 0, Bytes.EMPTY, 0, 0, 0));
+                1, 1, Bytes.EMPTY, false, false, List.of(), "", 0, Bytes.EMPTY, 0, 0, 0, 0));
 
         assertEquals(List.of("10", "20", "30"), Stream.of("g HOST DISK", "g HOST STORE", "- HOST STORE")
                 .map(route -> fields.get("routes[" + route + "].blocks")).toList());

@@ -65,7 +65,8 @@ public final class NodesCommand implements Callable<Integer> {
         if (!node.path("draining").asBoolean()) {
             return node.path("draining_instances").isEmpty() ? "serves" : "serves, an instance drains";
         }
-        return node.path("drained").asBoolean() ? "drained" : "drains";
+        long left = node.path("left_blocks").asLong();
+        return !node.path("drained").asBoolean() ? "drains" : left == 0 ? "drained" : "drained but for " + left + " blocks";
     }
 
     private static void show(PrintWriter out, JsonNode node) {

@@ -9,6 +9,7 @@ import io.tierlog.ops.dashboard.model.Names;
 import io.tierlog.ops.dashboard.model.PolicyAnswer;
 import io.tierlog.schemas.BlockName;
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.DrainEnd;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.MigrationAnswer;
 import io.tierlog.schemas.MigrationMethod;
@@ -96,7 +97,7 @@ class OperatorFoldTest {
         apply(11, new DrainChanged(about("node/a"), "d-2", true, "engine-1"));
         apply(12, new DrainAdvanced(about("node/a"), 1, Bytes.EMPTY, 2, 5));
         assertEquals(new DrainRow("a", true, List.of("engine-1"), 11, 1, 5, 2, 0), fold.drains().get("a"));
-        apply(13, new NodeDrained(about("node/a"), 2));
+        apply(13, new NodeDrained(about("node/a"), 2, DrainEnd.TIME_OVER));
         assertEquals(13, fold.drains().get("a").doneMs());
         apply(14, new DrainChanged(about("node/a"), "d-3", false, null));
         assertEquals(new DrainRow("a", false, List.of("engine-1"), 14, 0, 0, 0, 0), fold.drains().get("a"));

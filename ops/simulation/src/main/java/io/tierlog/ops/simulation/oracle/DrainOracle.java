@@ -9,6 +9,7 @@ import io.tierlog.controller.core.table.Rows;
 import io.tierlog.ops.simulation.world.UndoTables;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.Block;
+import io.tierlog.schemas.DrainEnd;
 import io.tierlog.schemas.MoveCause;
 import io.tierlog.schemas.MoveTrigger;
 import io.tierlog.schemas.Tier;
@@ -85,7 +86,7 @@ public final class DrainOracle implements World.Watcher {
             }
             case OperationEnded f -> open.remove(f.operation());
             case NodeEnded f -> open.values().removeIf(one -> one.envelope().aggregate().equals(f.envelope().aggregate()));
-            case NodeDrained f -> drained(f);
+            case NodeDrained f when f.reason() == DrainEnd.DONE -> drained(f);
             default -> {}
         }
     }
