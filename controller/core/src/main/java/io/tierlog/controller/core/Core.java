@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
+import io.tierlog.controller.core.api.CoreVersion;
 import io.tierlog.controller.core.api.CoreVersionMismatch;
 import io.tierlog.controller.core.api.DecideResult;
 import io.tierlog.controller.core.api.IllegalHistory;
@@ -25,27 +26,37 @@ import java.util.function.Consumer;
  * {@link IllegalHistory}, and what the store under the tables throws.
  */
 public final class Core {
-    private final Limits limits;
-    private final String applicationId;
+    private final DecisionContext.Settings settings;
 
     /** A core for tests and tools, whose partitions name no application id. */
     public Core(Limits limits) {
         this(limits, "");
     }
 
+    /** A core of the current version. */
+    public Core(Limits limits, String applicationId) {
+        this(limits, applicationId, CoreVersion.CURRENT);
+    }
+
     /**
      * A core.
      *
      * @param applicationId of the controller, which the first decision of a partition records
+     * @param version decides as this one did, {@link CoreVersion#OLDEST} to {@link CoreVersion#CURRENT}: it raises partitions of an older version
+     *     on record, and decides none of a later one
+     * @throws IllegalArgumentException when this build does not know the version
      */
-    public Core(Limits limits, String applicationId) {
-        this.limits = limits;
-        this.applicationId = applicationId;
+    public Core(Limits limits, String applicationId, int version) {
+        if (version < CoreVersion.OLDEST || version > CoreVersion.CURRENT) {
+            throw new IllegalArgumentException(
+                    "Core version " + version + " is not one of " + CoreVersion.OLDEST + " to " + CoreVersion.CURRENT);
+        }
+        this.settings = new DecisionContext.Settings(limits, applicationId, version);
     }
 
     /** What the input itself leads to. Reads the tables and writes nothing. A refusal is an outcome and a fact, never an exception. */
     public DecideResult decide(Tables tables, Input input) {
-        DecisionContext d = DecisionContext.of(tables, new DecisionContext.Settings(limits, applicationId), input, Evolve::apply);
+        DecisionContext d = DecisionContext.of(tables, settings, input, Evolve::apply);
         EventDispatcher.decide(d, input);
         return d.decided();
     }
@@ -64,7 +75,7 @@ public final class Core {
      *     lost costs only work
      */
     public DecideResult step(Tables tables, Input input, Consumer<Command> commands) {
-        DecisionContext d = DecisionContext.of(tables, new DecisionContext.Settings(limits, applicationId), input, Evolve::apply);
+        DecisionContext d = DecisionContext.of(tables, settings, input, Evolve::apply);
         EventDispatcher.decide(d, input);
         d.send(commands);
         d.evolve();

@@ -17,13 +17,14 @@ import io.tierlog.schemas.WritePolicy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import org.jspecify.annotations.Nullable;
 
 /** Policies of a {@link RandomHistory}. Static. */
 final class DrawnPolicy {
     private DrawnPolicy() {}
 
     /** Draws a policy; a plain one has no groups, and fetches as by default. */
-    static Policy of(Random random, boolean plain, List<TierBound> tiers) {
+    static Policy of(Random random, boolean plain, @Nullable List<TierBound> tiers) {
         WritePolicy write = List.of(WritePolicy.WRITE_BACK, WritePolicy.WRITE_BACK, WritePolicy.WRITE_THROUGH,
                 WritePolicy.WRITE_THROUGH_SELECTIVE).get(random.nextInt(4));
         double high = (6 + random.nextInt(5)) / 10.0;

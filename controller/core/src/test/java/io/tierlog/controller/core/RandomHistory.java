@@ -93,6 +93,7 @@ public final class RandomHistory {
     private final Map<String, ArrayDeque<List<PagedBlock>>> recovering = new TreeMap<>();
     private boolean dropsAtOnce;
     private boolean plain;
+    private boolean namesNoOrder;
     private int migrations;
     private long guestIncarnation;
     private final ArrayDeque<Message> underWay = new ArrayDeque<>();
@@ -119,6 +120,12 @@ public final class RandomHistory {
         return this;
     }
 
+    /** Policies name no eviction order. */
+    RandomHistory ordersOfTheVersion() {
+        namesNoOrder = true;
+        return this;
+    }
+
     public World world() {
         return w;
     }
@@ -128,7 +135,7 @@ public final class RandomHistory {
     }
 
     public RandomHistory run(int steps) {
-        w.policy(DrawnPolicy.of(random, plain, DrawnOrders.of(dropsAtOnce, w.log.size())));
+        w.policy(DrawnPolicy.of(random, plain, namesNoOrder ? null : DrawnOrders.of(dropsAtOnce, w.log.size())));
         for (String node : List.of("a", "b")) {
             agents.add(new Agent(node, node + "-" + lives++, CAPACITY, node.equals("a") ? DISK : 0));
             send(agents.getLast().registering());

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
+import io.tierlog.controller.core.api.CoreVersion;
 import io.tierlog.controller.core.api.DecideResult;
 import io.tierlog.controller.core.api.IllegalHistory;
 import io.tierlog.controller.core.api.Input;
@@ -22,6 +23,7 @@ import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.WireType;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.command.FenceAgent;
+import io.tierlog.schemas.decision.CoreVersionRaised;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.PromotionRequested;
@@ -234,6 +236,25 @@ class ReplayTest {
         assertEquals(List.of(4, 1), List.of(store.puts, store.deletes));
     }
 
+    /** The version of the core changes in the middle: the fold knows from the log by which version each fact came about. */
+    @ParameterizedTest
+    @ValueSource(longs = {9, 10})
+    void theFoldFollowsTheVersionOfTheCore(long seed) {
+        RandomHistory history = new RandomHistory(seed, (w, e) -> {}, () -> {}).ordersOfTheVersion().run(STEPS);
+        List<Input> log = history.world().log;
+        HeapTables tables = new HeapTables();
+        List<Fact> facts = new ArrayList<>();
+        for (int i = 0; i < log.size(); i++) {
+            int version = i < log.size() / 2 ? CoreVersion.OLDEST : CoreVersion.CURRENT;
+            facts.addAll(new Core(history.world().limits, "", version).step(tables, log.get(i)).facts());
+        }
+        HeapTables folded = new HeapTables();
+        facts.forEach(fact -> Core.evolve(folded, throughTheLog(fact)));
+
+        assertEquals(1, facts.stream().filter(CoreVersionRaised.class::isInstance).count());
+        assertEquals(HeapBytes.dump(tables), HeapBytes.dump(folded), "seed " + seed);
+    }
+
     /** The histories are worth the time: every kind of fact that agents can cause occurs in them. */
     @Test
     void historiesAreVaried() {
@@ -244,7 +265,7 @@ class ReplayTest {
         Set<String> missing = WireType.ofFamily(Fact.class).stream().map(type -> type.javaType().getSimpleName())
                 .filter(name -> !seen.contains(name)).collect(Collectors.toSet());
 
-        assertEquals(Set.of("InputSkipped", "PolicyVersioned", "PolicyRefused", "PeerReadGranted", "PeerReadRefused",
+        assertEquals(Set.of("InputSkipped", "CoreVersionRaised", "PolicyVersioned", "PolicyRefused", "PeerReadGranted", "PeerReadRefused",
                 "PeerReadClosed", "PeerReadRecalled"), missing);
     }
 

@@ -60,9 +60,9 @@ public final class ControllerApp implements AutoCloseable {
 
     private final ControllerConfig config;
     private final Closers closers = new Closers();
-    private final Health health = new Health();
+    private final Health health;
     private final ControllerMetrics metrics = new ControllerMetrics();
-    private final ControllerParts shown = new ControllerParts(metrics.registry(), health);
+    private final ControllerParts shown;
     private final CompletableFuture<Optional<Throwable>> ended = new CompletableFuture<>();
     private final CountDownLatch running = new CountDownLatch(1);
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -73,6 +73,8 @@ public final class ControllerApp implements AutoCloseable {
 
     private ControllerApp(ControllerConfig config) {
         this.config = config;
+        this.health = new Health(config.coreVersion());
+        this.shown = new ControllerParts(metrics.registry(), health);
     }
 
     /**
@@ -162,7 +164,7 @@ public final class ControllerApp implements AutoCloseable {
                 ? Optional.of(plainProducer("commands", config.topics().commands()))
                 : Optional.empty();
         EventProcessor.Parts parts = new EventProcessor.Parts(
-                new Core(Limits.of(partitions), config.applicationId()),
+                new Core(Limits.of(partitions), config.applicationId(), config.coreVersion()),
                 decoder,
                 new PartitionClock.Shared(codec, config.topics(), ticks, metrics, config.tickMs()),
                 new ResultSender.Shared(codec, config.topics(), partitions, direct, metrics),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams;
 
+import io.tierlog.controller.core.api.CoreVersion;
 import io.tierlog.controller.streams.api.ApiConfig;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.registry.RegistryConfig;
@@ -18,6 +19,7 @@ import java.util.Set;
  * @param topics names of the topics, which must exist
  * @param registry the schema registry; empty uses the ids of the bundled schemas
  * @param applicationId name of the group of instances that share the work: also prefix of the changelog topic and of transactional ids
+ * @param coreVersion version of the core that decides, {@link CoreVersion#OLDEST} to {@link CoreVersion#CURRENT}
  * @param instanceId name of this instance within the group, kept over restarts so that a restart takes no rebalance; empty takes one that
  *     is generated once and kept in the state directory
  * @param stateDir directory of this instance alone, on a disk that survives restarts
@@ -35,6 +37,7 @@ public record ControllerConfig(
         Topics topics,
         Optional<RegistryConfig> registry,
         String applicationId,
+        int coreVersion,
         Optional<String> instanceId,
         Path stateDir,
         Optional<HttpAddress> http,
@@ -61,6 +64,7 @@ public record ControllerConfig(
     public ControllerConfig {
         requireName("application id", applicationId);
         instanceId.ifPresent(id -> requireName("instance id", id));
+        StreamsTuning.within("core version", coreVersion, CoreVersion.OLDEST, CoreVersion.CURRENT);
         StreamsTuning.within("tick", tickMs, 10, 60_000);
         if (skipInputs.size() > MAX_SKIPS) {
             throw new IllegalArgumentException("at most " + MAX_SKIPS + " records can be skipped by hand, not " + skipInputs.size());
@@ -82,6 +86,7 @@ public record ControllerConfig(
                 Topics.DEFAULT,
                 Optional.empty(),
                 "tierlog-controller",
+                CoreVersion.CURRENT,
                 Optional.empty(),
                 stateDir,
                 Optional.empty(),
@@ -105,6 +110,7 @@ public record ControllerConfig(
         private Topics topics;
         private Optional<RegistryConfig> registry;
         private String applicationId;
+        private int coreVersion;
         private Optional<String> instanceId;
         private Path stateDir;
         private Optional<HttpAddress> http;
@@ -121,6 +127,7 @@ public record ControllerConfig(
             topics = from.topics;
             registry = from.registry;
             applicationId = from.applicationId;
+            coreVersion = from.coreVersion;
             instanceId = from.instanceId;
             stateDir = from.stateDir;
             http = from.http;
@@ -154,6 +161,12 @@ public record ControllerConfig(
         /** Name of the group of instances. */
         public Builder applicationId(String value) {
             applicationId = value;
+            return this;
+        }
+
+        /** Version of the core that decides. */
+        public Builder coreVersion(int value) {
+            coreVersion = value;
             return this;
         }
 
@@ -224,6 +237,7 @@ public record ControllerConfig(
                     topics,
                     registry,
                     applicationId,
+                    coreVersion,
                     instanceId,
                     stateDir,
                     http,

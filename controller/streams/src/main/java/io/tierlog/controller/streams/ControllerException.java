@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams;
 
+import io.tierlog.controller.core.api.CoreVersionMismatch;
 import io.tierlog.events.Causes;
 import io.tierlog.events.RecordStamp;
 import io.tierlog.schemas.Envelope;
@@ -94,6 +95,15 @@ public abstract sealed class ControllerException extends RuntimeException {
             super("this log is decided by --application-id " + owner + ", as the first decision of " + place + " records, not by " + applicationId
                     + "; two controllers would decide every event twice. Start this one with --application-id " + owner
                     + ", or use another --topic-prefix for a log of its own", null);
+        }
+    }
+
+    /** A later version of the core decides a partition. */
+    public static final class LaterVersion extends ControllerException {
+        private static final long serialVersionUID = 1L;
+
+        LaterVersion(CoreVersionMismatch cause) {
+            super(cause.getMessage() + ". Nothing was decided", cause);
         }
     }
 

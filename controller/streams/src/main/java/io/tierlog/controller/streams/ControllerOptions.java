@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams;
 
+import io.tierlog.controller.core.api.CoreVersion;
 import io.tierlog.controller.http.Endpoint;
 import io.tierlog.controller.streams.api.ApiConfig;
 import io.tierlog.controller.streams.api.ApiLimits;
@@ -22,6 +23,7 @@ import org.apache.kafka.common.config.ConfigDef.Importance;
 public final class ControllerOptions {
     public static final String STATE_DIR = "state.dir";
     public static final String APPLICATION_ID = "application.id";
+    public static final String CORE_VERSION = "core.version";
     public static final String INSTANCE_ID = "instance.id";
     public static final String HTTP_HOST = "http.host";
     public static final String HTTP_PORT = "http.port";
@@ -50,6 +52,8 @@ public final class ControllerOptions {
                         "Directory of the state, on a disk that survives restarts.")
                 .option(APPLICATION_ID, ConfigDef.Type.STRING, "tierlog-controller", NAME, "NAME", "Instances with the same name share the work.")
                 .text(INSTANCE_ID, NAME, "NAME", "Name of this instance, kept over restarts (default: one kept in the state directory).")
+                .number(CORE_VERSION, CoreVersion.CURRENT, CoreVersion.OLDEST, CoreVersion.CURRENT, "N",
+                        "Decide by this version of the core. During a rolling upgrade keep the old one, so that the old build can take over again.")
                 .group("HTTP and gRPC", Importance.MEDIUM)
                 .option(HTTP_HOST, ConfigDef.Type.STRING, "127.0.0.1", Bounds.TEXT, "HOST", "Address for /metrics and /health.")
                 .number(HTTP_PORT, 8080, 0, 65_535, "PORT", "Port for /metrics and /health, 0 for any free one.")
@@ -91,6 +95,7 @@ public final class ControllerOptions {
                 .with()
                 .topics(LogOptions.topics(values))
                 .applicationId(values.text(APPLICATION_ID))
+                .coreVersion(values.number(CORE_VERSION))
                 .http(values.text(HTTP_HOST), values.number(HTTP_PORT))
                 .streams(StreamsTuning.DEFAULTS.withCommitIntervalMs(values.number(COMMIT_INTERVAL_MS))
                         .withStandbyReplicas(values.number(STANDBY_REPLICAS)))

@@ -2,6 +2,7 @@
 package io.tierlog.controller.streams;
 
 import io.tierlog.controller.core.Core;
+import io.tierlog.controller.core.api.CoreVersionMismatch;
 import io.tierlog.controller.core.api.DecideResult;
 import io.tierlog.controller.core.api.Input;
 import io.tierlog.controller.core.table.PlacementRuns;
@@ -198,6 +199,8 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
         } catch (StreamsException | Table.Unreadable e) {
             // Streams deals with its own: a fenced task is closed, and another instance goes on. A damaged row is no fault of the record.
             throw e;
+        } catch (CoreVersionMismatch e) {
+            throw new ControllerException.LaterVersion(e);
         } catch (PlacementRuns.TooMany | PlacementRuns.OtherForm e) {
             throw here.rows().unusable(e);
         } catch (RuntimeException e) {

@@ -25,6 +25,7 @@ import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.BlocksTouched;
 import io.tierlog.schemas.decision.BlocksUnconfirmed;
 import io.tierlog.schemas.decision.ConfigWarning;
+import io.tierlog.schemas.decision.CoreVersionRaised;
 import io.tierlog.schemas.decision.DrainAdvanced;
 import io.tierlog.schemas.decision.DrainChanged;
 import io.tierlog.schemas.decision.EngineJoined;
@@ -217,7 +218,7 @@ final class FactMetrics {
             case EngineViewNoted fact -> engineViewsLost.inc(fact.unknownNamespaces().isEmpty() ? 0 : 1);
             case GroupsAdvanced _, DrainChanged _, DrainAdvanced _, NodeDrained _, MigrationOpened _, MigrationDeclined _, MigrationTaken _,
                     MigrationStopping _,
-                    MigrationNoted _, MigrationChanged _, PartitionOpened _, InputApplied _, SweepAdvanced _, AgentAccepted _, EngineJoined _,
+                    MigrationNoted _, MigrationChanged _, PartitionOpened _, CoreVersionRaised _, InputApplied _, SweepAdvanced _, AgentAccepted _, EngineJoined _,
                             EngineLeft _, SealedNoted _, BlocksTouched _, LeaseRequested _,
                     LeaseHeld _, BlocksBackedUp _, BlocksUnconfirmed _, WaterLevelCrossed _, WaterLevelRelieved _, PolicyVersioned _,
                     PolicyAdopted _ -> {

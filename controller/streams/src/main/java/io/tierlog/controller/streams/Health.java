@@ -23,6 +23,7 @@ import org.apache.kafka.streams.KafkaStreams;
 final class Health {
     private static final Duration ASIDE_SHOWN = Duration.ofMinutes(10);
 
+    private final int coreVersion;
     private volatile KafkaStreams.State streams = KafkaStreams.State.CREATED;
     private volatile String detail = "starting";
     private volatile String violation = "";
@@ -51,6 +52,16 @@ final class Health {
         STOPPED
     }
 
+    /** Of a controller of the current core version. */
+    Health() {
+        this(CoreVersion.CURRENT);
+    }
+
+    /** Of a controller that decides by {@code coreVersion}. */
+    Health(int coreVersion) {
+        this.coreVersion = coreVersion;
+    }
+
     State state() {
         return switch (streams) {
             case CREATED, REBALANCING -> State.REBALANCING;
@@ -74,7 +85,7 @@ final class Health {
     StatusServer.Report report(String instance) {
         State now = state();
         ObjectNode body = JsonNodeFactory.instance.objectNode();
-        body.put("state", now.name()).put("detail", detail()).put("instance", instance).put("coreVersion", CoreVersion.CURRENT);
+        body.put("state", now.name()).put("detail", detail()).put("instance", instance).put("coreVersion", coreVersion);
         return new StatusServer.Report(isDeciding(), body);
     }
 

@@ -18,7 +18,7 @@ import java.util.stream.Stream;
 public final class PolicyReport {
     private static final List<Double> SHARES = List.of(0.01, 0.02, 0.05, 0.10, 0.25, 0.50);
     /** The policies whose losses are listed. */
-    private static final List<String> OWN = List.of("gaps", "turns");
+    private static final List<String> OWN = List.of("default", "turns");
 
     private PolicyReport() {}
 
@@ -75,11 +75,11 @@ public final class PolicyReport {
             - `optimum` is Bélády's rule over prefix trees: after each request it keeps the blocks whose next prompt comes soonest, and none
               that no prompt has again. A block's next prompt is never later than that of a block that extends it, so the rule keeps prefixes
               whole, and no policy has more hits.
-            - `default` is the eviction order of the controller, `lru`: coldest leaf first, among equals the deeper one. Where a tier has a store
-              below, the controller lets blocks go first that the store has; one tier does not show that.
-            - `gaps` is the order that a policy document may choose instead, by the controller's own function. A use delays a block's turn by
-              the gap since the use before it: four gaps where prompts branch, half a gap at the end of a conversation. It remembers nothing
-              of what has left. Partial blocks leave first, for the controller never places one.
+            - `default` is the eviction order of the controller, `gaps`, by the controller's own function. A use delays a block's turn by the gap
+              since the use before it: four gaps where prompts branch, half a gap at the end of a conversation. It remembers nothing of what
+              has left. Partial blocks leave first, for the controller never places one. Where a tier has a store below, the controller lets
+              blocks go first that the store has; one tier does not show that.
+            - `lru-leaves` is the order `lru`, which a policy document may choose instead: coldest leaf first, among equals the deeper one.
             - `turns` is Tierlog's own, for `whatif` alone. A block's uses delay its turn to leave: the n-th use by min(n - 1, 6) mean gaps
               between uses, learned from the stream, at a rate of 0 (LRU), 25, 50 or 100 %. The rates compete: the tier of each is kept as a
               list of blocks, and the one with most hits of late is in force. What left is remembered for 8 capacities. Partial blocks leave

@@ -1,10 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core.api;
 
-/** Version of decide and evolve. Raised whenever the same log would lead to other decisions. */
+/**
+ * Versions of decide and evolve. {@link #CURRENT} is raised whenever the same log would lead to other decisions; a corpus of inputs with their
+ * decisions by every version holds this (`CorpusTest`).
+ *
+ * <p>A partition is decided by the version that is on record for it: decisions that differ between versions ask {@code ClockRow.coreVersion}.
+ */
 public final class CoreVersion {
-    private CoreVersion() {}
+    /** The oldest version whose decisions this build can make. */
+    public static final int OLDEST = 1;
 
-    /** The version of this build. */
-    public static final int CURRENT = 1;
+    /** Blocks leave in the order LRU where the policy names none. */
+    public static final int LRU_BY_DEFAULT = 1;
+
+    /** The version of this build. 2: the order GAPS where the policy names none. */
+    public static final int CURRENT = 2;
+
+    private CoreVersion() {}
 }

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core.api;
 
-/** The partition was opened by another version of decide and evolve. Fatal: run that version, or open a new log with this one. */
+/** A later version of decide and evolve decides the partition. Fatal: run a controller of that version. */
 public final class CoreVersionMismatch extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    /** Version that opened the partition. */
-    private final int opened;
+    /** Version on record for the partition. */
+    private final int recorded;
 
-    public CoreVersionMismatch(int partition, int opened) {
-        super("Partition " + partition + " was opened by core version " + opened + ", and this is version " + CoreVersion.CURRENT
-                + ": run a controller of core version " + opened + ", or start a new log");
-        this.opened = opened;
+    public CoreVersionMismatch(int partition, int recorded, int own) {
+        super("Partition " + partition + " is decided by core version " + recorded + ", and this controller decides by version " + own
+                + ": run a build of core version " + recorded + " or later, without a lower core.version");
+        this.recorded = recorded;
     }
 
-    /** Version that opened the partition. */
-    public int opened() {
-        return opened;
+    /** Version on record for the partition. */
+    public int recorded() {
+        return recorded;
     }
 }

@@ -23,6 +23,7 @@ import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.TickCounter;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.decision.ConfigWarning;
+import io.tierlog.schemas.decision.CoreVersionRaised;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.InputApplied;
 import io.tierlog.schemas.decision.InputRefused;
@@ -73,8 +74,9 @@ public final class DecisionContext {
      * What holds for all decisions of a controller.
      *
      * @param applicationId recorded when a partition is opened
+     * @param coreVersion what partitions are opened with and raised to, {@link CoreVersion#OLDEST} to {@link CoreVersion#CURRENT}
      */
-    public record Settings(Limits limits, String applicationId) {}
+    public record Settings(Limits limits, String applicationId, int coreVersion) {}
 
     private DecisionContext(Tables tables, Settings settings, Input input, @Nullable Event event, BiConsumer<Tables, Fact> evolution) {
         this.evolution = evolution;
@@ -90,10 +92,13 @@ public final class DecisionContext {
         this.traceContext = event == null ? null : event.envelope().traceContext();
         ClockRow row = tables.get(Rows.CLOCK, new RowKey.Aggregate(clockAggregate));
         if (row == null) {
-            this.clock = ClockRows.opened(CoreVersion.CURRENT);
-            fact(new PartitionOpened(envelope(clockAggregate, 0), CoreVersion.CURRENT, settings.applicationId()));
-        } else if (row.coreVersion() != CoreVersion.CURRENT) {
-            throw new CoreVersionMismatch(partition, row.coreVersion());
+            this.clock = ClockRows.opened(settings.coreVersion());
+            fact(new PartitionOpened(envelope(clockAggregate, 0), settings.coreVersion(), settings.applicationId()));
+        } else if (row.coreVersion() > settings.coreVersion()) {
+            throw new CoreVersionMismatch(partition, row.coreVersion(), settings.coreVersion());
+        } else if (row.coreVersion() < settings.coreVersion()) {
+            this.clock = ClockRows.raised(row, settings.coreVersion());
+            fact(new CoreVersionRaised(envelope(clockAggregate, 0), settings.coreVersion()));
         } else {
             this.clock = row;
         }
@@ -101,7 +106,7 @@ public final class DecisionContext {
 
     /** A decision about {@code input}; the first one of a partition opens it. */
     public static DecisionContext of(Tables tables, Limits limits, Input input, BiConsumer<Tables, Fact> evolution) {
-        return of(tables, new Settings(limits, ""), input, evolution);
+        return of(tables, new Settings(limits, "", CoreVersion.CURRENT), input, evolution);
     }
 
     /** The same with an application id. */

@@ -17,6 +17,7 @@ import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.BlocksTouched;
 import io.tierlog.schemas.decision.BlocksUnconfirmed;
 import io.tierlog.schemas.decision.ConfigWarning;
+import io.tierlog.schemas.decision.CoreVersionRaised;
 import io.tierlog.schemas.decision.DrainAdvanced;
 import io.tierlog.schemas.decision.DrainChanged;
 import io.tierlog.schemas.decision.EngineJoined;
@@ -94,6 +95,7 @@ public final class Evolve {
     private static void change(Tables t, Fact fact) {
         switch (fact) {
             case PartitionOpened f -> open(t, f);
+            case CoreVersionRaised f -> raise(t, f);
             case TimeAdvanced f -> advance(t, f);
             case PolicyVersioned f -> t.put(Rows.POLICY, key(f), new PolicyRow(f.version(), f.policy()));
             case PolicyAdopted f -> adopt(t, f);
@@ -152,6 +154,14 @@ public final class Evolve {
             throw new IllegalHistory("The partition was opened before");
         }
         t.put(Rows.CLOCK, key(fact), ClockRows.opened(fact.coreVersion()));
+    }
+
+    private static void raise(Tables t, CoreVersionRaised fact) {
+        ClockRow clock = clock(t, fact);
+        if (fact.coreVersion() <= clock.coreVersion()) {
+            throw new IllegalHistory("Core version " + fact.coreVersion() + " comes after " + clock.coreVersion());
+        }
+        t.put(Rows.CLOCK, key(fact), ClockRows.raised(clock, fact.coreVersion()));
     }
 
     private static void advance(Tables t, TimeAdvanced fact) {

@@ -100,7 +100,7 @@ final class EvolvePlacements {
 
         @Override
         public EvictionOrder order(String group) {
-            return Policies.order(Evolve.policy(t, fact), tier, group);
+            return Policies.order(Evolve.clockOf(t, fact), tier, group);
         }
     }
 

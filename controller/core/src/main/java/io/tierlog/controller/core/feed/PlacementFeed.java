@@ -15,6 +15,7 @@ import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.BlocksTouched;
 import io.tierlog.schemas.decision.BlocksUnconfirmed;
 import io.tierlog.schemas.decision.ConfigWarning;
+import io.tierlog.schemas.decision.CoreVersionRaised;
 import io.tierlog.schemas.decision.DrainAdvanced;
 import io.tierlog.schemas.decision.DrainChanged;
 import io.tierlog.schemas.decision.EngineJoined;
@@ -140,7 +141,7 @@ public final class PlacementFeed {
         return switch (fact) {
             case BlocksPlaced placed -> placed(placed);
             case BlocksRemoved removed -> removed(removed);
-            case PartitionOpened _, TimeAdvanced _, InputSkipped _, InputRefused _, InputApplied _, SweepAdvanced _, AgentAccepted _,
+            case PartitionOpened _, CoreVersionRaised _, TimeAdvanced _, InputSkipped _, InputRefused _, InputApplied _, SweepAdvanced _, AgentAccepted _,
                     AgentRefused _, NodeEnded _, NodeExpired _, NamespacesExpired _, NodeSeen _, EngineJoined _, EngineLeft _,
                     RequestAdmitted _, RequestTransitioned _, SealedNoted _, BlocksTouched _,
                     OperationIssued _, OperationOverdue _, OperationEnded _, OrphanAdopted _,

@@ -13,6 +13,7 @@ import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.BlocksTouched;
 import io.tierlog.schemas.decision.BlocksUnconfirmed;
 import io.tierlog.schemas.decision.ConfigWarning;
+import io.tierlog.schemas.decision.CoreVersionRaised;
 import io.tierlog.schemas.decision.DrainAdvanced;
 import io.tierlog.schemas.decision.DrainChanged;
 import io.tierlog.schemas.decision.EngineJoined;
@@ -174,7 +175,7 @@ final class NodeFold {
             }
             case PromotionSettled f -> promotions.settled(f);
             // Nothing of what is folded here follows from these.
-            case PartitionOpened _, TimeAdvanced _, InputSkipped _, InputRefused _, InputApplied _, AgentRefused _, EngineJoined _,
+            case PartitionOpened _, CoreVersionRaised _, TimeAdvanced _, InputSkipped _, InputRefused _, InputApplied _, AgentRefused _, EngineJoined _,
                     EngineViewNoted _, SealedNoted _, BlocksTouched _, WaterLevelCrossed _, WaterLevelRelieved _, PolicyVersioned _, PolicyRefused _,
                     PolicyAdopted _, ConfigWarning _, GroupsAdvanced _, QuotaExceeded _, MigrationRejected _, MarkAdded _, MarkConsumed _,
                     MarkExpired _, MarkCleared _, DrainChanged _, DrainAdvanced _, NodeDrained _, MigrationOpened _, MigrationDeclined _,

@@ -7,6 +7,7 @@ import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.decision.AgentAccepted;
 import io.tierlog.schemas.decision.AgentRefused;
 import io.tierlog.schemas.decision.BlocksPlaced;
+import io.tierlog.schemas.decision.CoreVersionRaised;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.InputRefused;
 import io.tierlog.schemas.decision.InputSkipped;
@@ -39,7 +40,8 @@ final class PartitionFold {
     private long policyVersion;
     private long timeMs;
     private long ticks;
-    private boolean opened;
+    /** On record; 0 before the partition is opened. */
+    private long coreVersion;
     /** Highest incarnation of the nodes that have expired: one that is not known begins above it. */
     private long expiredIncarnation;
 
@@ -135,11 +137,16 @@ final class PartitionFold {
 
     /** Facts of the partition itself; those of aggregates go to {@link NodeFold}, which names every type. */
     private void apply(Fact decision, Cause cause) {
-        if (decision instanceof PartitionOpened) {
-            if (opened) {
+        if (decision instanceof PartitionOpened f) {
+            if (coreVersion > 0) {
                 findings.say(Invariant.I13, "the partition was opened before");
             }
-            opened = true;
+            coreVersion = f.coreVersion();
+        } else if (decision instanceof CoreVersionRaised f) {
+            if (f.coreVersion() <= coreVersion) {
+                findings.say(Invariant.I13, "core version " + f.coreVersion() + " comes after " + coreVersion);
+            }
+            coreVersion = f.coreVersion();
         } else if (decision instanceof TimeAdvanced f) {
             advance(f);
         } else if (decision instanceof PolicyAdopted f) {
@@ -222,7 +229,7 @@ final class PartitionFold {
         policyVersion = io.int64(policyVersion);
         timeMs = io.int64(timeMs);
         ticks = io.int64(ticks);
-        opened = io.bool(opened);
+        coreVersion = io.int64(coreVersion);
         expiredIncarnation = io.int64(expiredIncarnation);
         counts.started = io.int64(counts.started);
         counts.done = io.int64(counts.done);

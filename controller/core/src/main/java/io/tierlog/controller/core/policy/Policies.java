@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core.policy;
 
+import io.tierlog.controller.core.api.CoreVersion;
 import io.tierlog.schemas.EvictionOrder;
 import io.tierlog.schemas.ExpiryPolicy;
 import io.tierlog.schemas.FetchPolicy;
@@ -14,6 +15,7 @@ import io.tierlog.schemas.PromotionPolicy;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.TierBound;
 import io.tierlog.schemas.WritePolicy;
+import io.tierlog.schemas.state.ClockRow;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -28,9 +30,6 @@ public final class Policies {
     /** The fetch defaults of a policy without them. Part of the core's version. */
     private static final FetchPolicy FETCH = new FetchPolicy(new PromotionPolicy(true, 4, 32, 1_024, 30_000, 5_000),
             new PeerPolicy(true, 4, 1_024, 10_000, 200, 600, 1_000, 5_000));
-
-    /** The eviction order where the policy says none. Part of the core's version. */
-    private static final EvictionOrder ORDER = EvictionOrder.LRU;
 
     /** The expiry defaults of a policy without them: a day and an hour. Part of the core's version. */
     private static final ExpiryPolicy EXPIRY = new ExpiryPolicy(86_400_000, 3_600_000);
@@ -69,8 +68,14 @@ public final class Policies {
         return null;
     }
 
-    /** The eviction order of a group's blocks on a tier, empty text for no group: that of the group there, else that of the tier. */
-    public static EvictionOrder order(Policy policy, Tier tier, String group) {
+    /** The eviction order where the policy names none, by a version of the core. */
+    public static EvictionOrder order(int coreVersion) {
+        return coreVersion == CoreVersion.LRU_BY_DEFAULT ? EvictionOrder.LRU : EvictionOrder.GAPS;
+    }
+
+    /** The eviction order of a group's blocks on a tier, empty text for no group: that of the group there, else that of the tier, else the default. */
+    public static EvictionOrder order(ClockRow clock, Tier tier, String group) {
+        Policy policy = clock.policy();
         GroupPolicy known = group.isEmpty() ? null : Groups.policy(policy, group);
         GroupTier own = known == null ? null : Groups.tier(known, tier);
         if (own != null && own.order() != null) {
@@ -82,7 +87,7 @@ public final class Policies {
                 return bound.order();
             }
         }
-        return ORDER;
+        return order(clock.coreVersion());
     }
 
     /** Whether blocks may have to lose what they earned under another order: some order is set, and it is {@link EvictionOrder#LRU}. */

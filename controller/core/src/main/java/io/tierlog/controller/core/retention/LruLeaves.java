@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Leaves in the order of one number that each use gives a block: the lowest leaves first. As it stands that number is the time of the use, which is
- * the eviction order of the controller: coldest leaf first, among equals the deeper one. Confined to one thread.
+ * the eviction order LRU of the controller: coldest leaf first, among equals the deeper one. Confined to one thread.
  */
 class LruLeaves implements RetentionPolicy {
     private final Leaves leaves = new Leaves(1);

@@ -7,9 +7,9 @@ import java.util.Optional;
 /** The policies by name. */
 public enum RetentionPolicies {
     /** What the controller does: its eviction order. */
-    DEFAULT("default", "what the product does, order lru: coldest leaf first, among equals the deeper one"),
+    DEFAULT("default", "what the product does, order gaps: a use delays a block's turn by the gap before it"),
     /** The other order of the controller. */
-    GAPS("gaps", "the product's order gaps: a use delays a block's turn by the gap before it"),
+    LRU_LEAVES("lru-leaves", "the product's order lru: coldest leaf first, among equals the deeper one"),
     /** Tierlog's own. */
     TURNS("turns", "Tierlog's own: uses earn time, at a rate that competes with LRU"),
     /** Queues in order of arrival. */
@@ -44,8 +44,8 @@ public enum RetentionPolicies {
     /** A new one for an empty tier of {@code capacity} blocks. */
     public RetentionPolicy make(int capacity) {
         return switch (this) {
-            case DEFAULT -> new LruLeaves();
-            case GAPS -> new Gaps();
+            case DEFAULT -> new Gaps();
+            case LRU_LEAVES -> new LruLeaves();
             case TURNS -> new Turns(capacity);
             case S3_FIFO -> new S3Fifo(capacity);
             case SIEVE -> new Sieve();

@@ -24,6 +24,12 @@ public final class ClockRows {
                 counter);
     }
 
+    /** The same clock, decided by a later version of the core. */
+    public static ClockRow raised(ClockRow row, int coreVersion) {
+        return new ClockRow(row.logTimeMs(), row.ticks(), coreVersion, row.policyVersion(), row.policy(), row.actFromMs(), row.markFromMs(),
+                row.forgetFromMs(), row.expireFromMs(), row.expiredIncarnation(), row.placements(), row.counter());
+    }
+
     /** The same clock with another policy. */
     public static ClockRow with(ClockRow row, long version, Policy policy) {
         return new ClockRow(row.logTimeMs(), row.ticks(), row.coreVersion(), version, policy, row.actFromMs(), row.markFromMs(),

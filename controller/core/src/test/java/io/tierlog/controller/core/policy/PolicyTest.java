@@ -11,16 +11,20 @@ import io.tierlog.controller.core.Core;
 import io.tierlog.controller.core.World;
 import io.tierlog.controller.core.api.CoreVersion;
 import io.tierlog.controller.core.api.CoreVersionMismatch;
+import io.tierlog.controller.core.api.DecideResult;
+import io.tierlog.controller.core.api.IllegalHistory;
 import io.tierlog.controller.core.api.Input;
 import io.tierlog.controller.core.api.Limits;
 import io.tierlog.controller.core.api.Outcome;
 import io.tierlog.controller.core.api.Outgoing;
 import io.tierlog.controller.core.feed.PlacementFeed;
+import io.tierlog.controller.core.state.ClockRows;
 import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.controller.core.table.RowKey;
 import io.tierlog.controller.core.table.Rows;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.EvictionOrder;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.RefusalReason;
@@ -28,6 +32,7 @@ import io.tierlog.schemas.SkipReason;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.WritePolicy;
 import io.tierlog.schemas.decision.BlocksPlaced;
+import io.tierlog.schemas.decision.CoreVersionRaised;
 import io.tierlog.schemas.decision.InputSkipped;
 import io.tierlog.schemas.decision.PartitionOpened;
 import io.tierlog.schemas.decision.PolicyAdopted;
@@ -36,6 +41,7 @@ import io.tierlog.schemas.event.BlocksStored;
 import io.tierlog.schemas.event.PolicyChangeRequested;
 import io.tierlog.schemas.event.PolicyPublished;
 import io.tierlog.schemas.event.Tick;
+import io.tierlog.schemas.state.ClockRow;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
@@ -60,12 +66,50 @@ class PolicyTest {
     }
 
     @Test
-    void anotherVersionOfTheCoreDoesNotProcess() {
+    void aLaterVersionIsRaisedOnRecordAndThenDecides() {
+        HeapTables tables = new HeapTables();
+        Core first = new Core(Limits.DEFAULTS, "", CoreVersion.OLDEST);
+        assertEquals(List.of("PartitionOpened", "TimeAdvanced"), names(first.step(tables, tick(1))));
+        assertEquals(List.of("TimeAdvanced"), names(first.step(tables, tick(2))));
+
+        Core second = new Core(Limits.DEFAULTS);
+        DecideResult raised = second.step(tables, tick(3));
+        assertEquals(List.of("CoreVersionRaised", "TimeAdvanced"), names(raised));
+        assertEquals(CoreVersion.CURRENT, ((CoreVersionRaised) raised.facts().getFirst()).coreVersion());
+        assertEquals(List.of("TimeAdvanced"), names(second.step(tables, tick(4))), "raised once");
+        assertEquals(CoreVersion.CURRENT, assertThrows(CoreVersionMismatch.class, () -> first.step(tables, tick(5))).recorded());
+        assertThrows(IllegalHistory.class, () -> Core.evolve(tables, raised.facts().getFirst()), "a version is raised once");
+    }
+
+    private static Input tick(long offset) {
+        return new Input.Recorded(0, offset, new Tick(envelope("clock/0", "clock/0"), offset), 0);
+    }
+
+    private static List<String> names(DecideResult result) {
+        return result.facts().stream().map(fact -> fact.getClass().getSimpleName()).toList();
+    }
+
+    @Test
+    void aVersionThatThisBuildDoesNotKnowIsRefused() {
+        for (int version : List.of(CoreVersion.OLDEST - 1, CoreVersion.CURRENT + 1)) {
+            assertThrows(IllegalArgumentException.class, () -> new Core(Limits.DEFAULTS, "", version));
+        }
+    }
+
+    @Test
+    void theEvictionOrderWithoutAPolicyFollowsTheVersion() {
+        ClockRow clock = ClockRows.opened(CoreVersion.LRU_BY_DEFAULT);
+        assertEquals(EvictionOrder.LRU, Policies.order(clock, Tier.HOST, ""));
+        assertEquals(EvictionOrder.GAPS, Policies.order(ClockRows.raised(clock, CoreVersion.CURRENT), Tier.HOST, ""));
+    }
+
+    @Test
+    void aPartitionOfALaterVersionIsNotDecided() {
         HeapTables tables = new HeapTables();
         Core.evolve(tables, new PartitionOpened(envelope("clock/0", "controller/0"), CoreVersion.CURRENT + 1, ""));
         Input input = new Input.Recorded(0, 5, new Tick(envelope("clock/0", "clock/0"), 1), 0);
 
-        assertEquals(CoreVersion.CURRENT + 1, assertThrows(CoreVersionMismatch.class, () -> w.core.step(tables, input)).opened());
+        assertEquals(CoreVersion.CURRENT + 1, assertThrows(CoreVersionMismatch.class, () -> w.core.step(tables, input)).recorded());
     }
 
     @Test

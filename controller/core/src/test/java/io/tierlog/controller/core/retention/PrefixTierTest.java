@@ -22,7 +22,7 @@ class PrefixTierTest {
 
     @Test
     void aRequestsHitsAreCountedBeforeAnythingLeaves() {
-        PrefixTier tier = new PrefixTier(3, RetentionPolicies.DEFAULT.make(3));
+        PrefixTier tier = new PrefixTier(3, RetentionPolicies.LRU_LEAVES.make(3));
 
         assertEquals(0, use(tier, 0, 1, 2, 3));
         // 1, 2 are hits; then 1 2 3 4 5 are in the tier, and of the five the leaves 3 (older), then 5 (deeper) leave.
@@ -34,7 +34,7 @@ class PrefixTierTest {
 
     @Test
     void theDefaultDropsTheColdestLeafAndAmongEqualsTheDeeperOne() {
-        PrefixTier tier = new PrefixTier(4, RetentionPolicies.DEFAULT.make(4));
+        PrefixTier tier = new PrefixTier(4, RetentionPolicies.LRU_LEAVES.make(4));
 
         use(tier, 0, 1, 2, 3);
         use(tier, 1, 7);
@@ -48,7 +48,7 @@ class PrefixTierTest {
 
     @Test
     void generatedBlocksExtendTheWholeOnesOfThePrompt() {
-        PrefixTier tier = new PrefixTier(4, RetentionPolicies.DEFAULT.make(4));
+        PrefixTier tier = new PrefixTier(4, RetentionPolicies.LRU_LEAVES.make(4));
 
         // 1 is whole, 2 is partial: 5 follows 1, and 6 follows 5.
         tier.use(new long[] {1, 2}, 1, new long[] {5, 6}, 0);
@@ -63,7 +63,7 @@ class PrefixTierTest {
 
     @Test
     void aPromptLargerThanTheTierKeepsItsBeginning() {
-        PrefixTier tier = new PrefixTier(2, RetentionPolicies.DEFAULT.make(2));
+        PrefixTier tier = new PrefixTier(2, RetentionPolicies.LRU_LEAVES.make(2));
 
         use(tier, 0, 1, 2, 3, 4);
 
@@ -103,7 +103,7 @@ class PrefixTierTest {
 
     @Test
     void aTierHasAtLeastOneBlock() {
-        RetentionPolicy policy = RetentionPolicies.DEFAULT.make(1);
+        RetentionPolicy policy = RetentionPolicies.LRU_LEAVES.make(1);
         assertThrows(IllegalArgumentException.class, () -> new PrefixTier(0, policy));
     }
 

@@ -2,12 +2,16 @@
 package io.tierlog.ops.audit.rerun;
 
 import io.tierlog.controller.core.Core;
+import io.tierlog.controller.core.api.CoreVersion;
 import io.tierlog.controller.core.api.CoreVersionMismatch;
 import io.tierlog.controller.core.api.IllegalHistory;
 import io.tierlog.controller.core.api.Input;
 import io.tierlog.controller.core.api.Limits;
 import io.tierlog.controller.core.invariant.LogInvariants;
+import io.tierlog.controller.core.state.Aggregates;
 import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Rows;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Partitions;
 import io.tierlog.events.Reading;
@@ -21,10 +25,12 @@ import io.tierlog.ops.audit.PartitionStart;
 import io.tierlog.ops.audit.RecordCursor;
 import io.tierlog.ops.audit.TrimmedLog;
 import io.tierlog.schemas.SkipReason;
+import io.tierlog.schemas.decision.CoreVersionRaised;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.InputSkipped;
 import io.tierlog.schemas.decision.PartitionOpened;
 import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.state.ClockRow;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
@@ -54,6 +60,7 @@ final class PartitionRerun {
     private final RecordReader<Event> events;
     private final RecordReader<Fact> facts;
     private final LongAdder progress;
+    private String applicationId;
     private Core core;
     private final RowTrace tables;
     private final Map<String, RecordStamp> stamps;
@@ -90,9 +97,16 @@ final class PartitionRerun {
         this.facts = job.codec().reader(Fact.class);
         this.progress = job.progress();
         this.start = job.start().map(PartitionStart::at);
-        this.core = new Core(Limits.of(partitions), start.map(PartitionStart.At::applicationId).orElse(""));
         this.tables = new RowTrace(job.start().map(PartitionStart::tables).orElseGet(HeapTables::new));
         this.stamps = new HashMap<>(job.start().map(PartitionStart::stamps).orElse(Map.of()));
+        this.applicationId = start.map(PartitionStart.At::applicationId).orElse("");
+        ClockRow clock = tables.get(Rows.CLOCK, new RowKey.Aggregate(Aggregates.clock(partition)));
+        this.core = core(clock == null ? CoreVersion.CURRENT : clock.coreVersion());
+    }
+
+    /** The core that decided by that version; of one that this build does not know, its own: the first decision then differs. */
+    private Core core(int version) {
+        return new Core(Limits.of(partitions), applicationId, Math.clamp(version, CoreVersion.OLDEST, CoreVersion.CURRENT));
     }
 
     private RecordCursor open(String topic, long from) {
@@ -111,7 +125,8 @@ final class PartitionRerun {
             }
             Recorded ahead = next(decisions);
             if (ahead != null && ahead.reading() instanceof Reading.Decoded<Fact> first && first.value() instanceof PartitionOpened opened) {
-                core = new Core(Limits.of(partitions), opened.applicationId());
+                applicationId = opened.applicationId();
+                core = core(opened.coreVersion());
             }
             boolean goesOn = true;
             for (LogEntry.Data data = inputs.next(); data != null; data = inputs.next()) {
@@ -137,6 +152,11 @@ final class PartitionRerun {
     /** False when this core cannot go on after this input. */
     private boolean decide(LogEntry.Data data, List<Recorded> answers) {
         Input input = input(data, answers);
+        for (Recorded answer : answers) {
+            if (answer.reading() instanceof Reading.Decoded<Fact> good && good.value() instanceof CoreVersionRaised raised) {
+                core = core(raised.coreVersion());
+            }
+        }
         tables.begin();
         List<Fact> made;
         decided++;

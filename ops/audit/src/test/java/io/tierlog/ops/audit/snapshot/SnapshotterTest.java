@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.tierlog.controller.core.api.CoreVersion;
 import io.tierlog.controller.core.table.Rows;
 import io.tierlog.ops.audit.AuditException;
 import io.tierlog.ops.audit.LogSource;
@@ -16,6 +17,7 @@ import io.tierlog.ops.audit.PartitionStart;
 import io.tierlog.ops.audit.Verifier;
 import io.tierlog.ops.audit.VerifyReport;
 import io.tierlog.ops.audit.rerun.Rerun;
+import io.tierlog.ops.audit.rerun.RerunReport;
 import io.tierlog.ops.audit.state.LogState;
 import io.tierlog.ops.audit.state.StateReader;
 import java.io.IOException;
@@ -71,6 +73,20 @@ class SnapshotterTest {
         assertEquals("the-controller", start.at().applicationId());
         assertEquals(70, start.at().nextEvent());
         assertEquals(log.decisions(), start.at().nextDecision());
+    }
+
+    /** The log says from which offset on a version of the core decides. */
+    @Test
+    void rerunDecidesByTheVersionOnRecord() throws Exception {
+        TickLog raised = new TickLog().version(CoreVersion.OLDEST).ticks(20);
+        Snapshot snapshot = create(root, raised.log());
+        raised.ticks(10).version(CoreVersion.CURRENT).ticks(10);
+        for (LogStart start : List.of(LogStart.BEGINNING, snapshot)) {
+            RerunReport report = new Rerun(raised.log(), TickLog.TOPICS, raised.codec, 1, start).run();
+            assertEquals(0, report.differences(), () -> report.toString());
+            assertEquals(start == snapshot ? 20 : 40, report.events());
+            assertTrue(verify(raised.log(), start).holds());
+        }
     }
 
     @Test

@@ -26,7 +26,7 @@ final class TickLog {
     static final String CLOCK = "clock/0";
 
     final Codec codec = new Codec(Schemas.bundled());
-    private final Core core = new Core(Limits.of(1), "the-controller");
+    private Core core = new Core(Limits.of(1), "the-controller");
     private final HeapTables tables = new HeapTables();
     private final Map<String, RecordStamp> stamps = new HashMap<>();
     private final List<LogEntry> events = new ArrayList<>();
@@ -41,6 +41,12 @@ final class TickLog {
     /** A log that begins at a time, milliseconds since 1970: with another time all its records are others. */
     TickLog(long beginMs) {
         timeMs = beginMs;
+    }
+
+    /** From here on a controller of that core version decides. */
+    TickLog version(int version) {
+        core = new Core(Limits.of(1), "the-controller", version);
+        return this;
     }
 
     /** So many more ticks, each decided. */

@@ -15,7 +15,10 @@ import io.tierlog.ops.policy.Reading;
 import io.tierlog.ops.simulation.engine.Engine;
 import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.WorldSettings;
+import io.tierlog.schemas.EvictionOrder;
 import io.tierlog.schemas.Policy;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.TierBound;
 import io.tierlog.schemas.WritePolicy;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -103,9 +106,10 @@ record WorldSpec(
         return spec;
     }
 
-    /** No water levels unless the scenario sets some, so that nothing leaves that it does not speak of. */
+    /** No watermarks unless the scenario sets some, so that nothing leaves that it does not mention; and what leaves, leaves in the order of use. */
     private static Policy initial(int threshold, WritePolicy write) {
-        return new Policy(threshold, write, 0, 0, 0, 0, true, 256, 30_000, 600_000, 10, true, null, null);
+        return new Policy(threshold, write, 0, 0, 0, 0, true, 256, 30_000, 600_000, 10, true, null, null,
+                List.of(new TierBound(Tier.HOST, 0, EvictionOrder.LRU), new TierBound(Tier.DISK, 0, EvictionOrder.LRU)), null);
     }
 
     /** A policy document, read as every other one: what it does not say stays as it was. */

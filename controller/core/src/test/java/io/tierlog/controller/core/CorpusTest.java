@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.tierlog.controller.core.api.CoreVersion;
+import io.tierlog.controller.core.api.Input;
+import io.tierlog.controller.core.api.Limits;
+import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.schemas.WireRecord;
+import io.tierlog.schemas.WireType;
+import io.tierlog.schemas.decision.Fact;
+import io.tierlog.schemas.event.Event;
+import java.io.BufferedInputStream;
+import java.io.BufferedOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import java.util.zip.GZIPInputStream;
+import java.util.zip.GZIPOutputStream;
+import org.apache.avro.Schema;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Inputs with what every version of the core decided about them. A change of decisions is a new version: raise {@link CoreVersion#CURRENT}, let the old
+ * versions decide as before, and record the new one with {@code mvn -pl controller/core -am test -Dtest=CorpusTest -Dcorpus.record=true
+ * -Dsurefire.failIfNoSpecifiedTests=false}. What is recorded is never written again.
+ */
+class CorpusTest {
+    private static final Path CORPUS = Path.of(System.getProperty("tierlog.root"), "controller", "core", "src", "test", "corpus");
+    private static final boolean RECORD = Boolean.getBoolean("corpus.record");
+    private static final Limits LIMITS = new Limits(1, 12, 100, 3, 5, 64, 4);
+    private static final List<Integer> SEEDS = List.of(1, 2, 3, 4);
+    private static final int STEPS = 600;
+
+    /** A list of records in a file: each with the schema that it was written by, once a file. */
+    private record Recorded(Path file) {
+        void write(List<? extends WireRecord> records) throws IOException {
+            Files.createDirectories(file.getParent());
+            Map<Schema, Integer> known = new HashMap<>();
+            try (DataOutputStream out = new DataOutputStream(new BufferedOutputStream(new GZIPOutputStream(Files.newOutputStream(file))))) {
+                out.writeInt(records.size());
+                for (WireRecord one : records) {
+                    WireType<?> type = WireType.of(one);
+                    Integer id = known.get(type.schema());
+                    out.writeInt(id == null ? known.size() : id);
+                    if (id == null) {
+                        known.put(type.schema(), known.size());
+                        bytes(out, type.schema().toString().getBytes(StandardCharsets.UTF_8));
+                    }
+                    bytes(out, encode(type, one));
+                }
+            }
+        }
+
+        <F extends WireRecord> List<F> read(Class<F> family) throws IOException {
+            Map<String, WireType<? extends F>> types = new HashMap<>();
+            WireType.ofFamily(family).forEach(type -> types.put(type.fullName(), type));
+            List<Schema> known = new ArrayList<>();
+            List<F> records = new ArrayList<>();
+            try (DataInputStream in = new DataInputStream(new BufferedInputStream(new GZIPInputStream(Files.newInputStream(file))))) {
+                for (int left = in.readInt(); left > 0; left--) {
+                    int id = in.readInt();
+                    if (id == known.size()) {
+                        known.add(new Schema.Parser().parse(new String(in.readNBytes(in.readInt()), StandardCharsets.UTF_8)));
+                    }
+                    Schema writer = known.get(id);
+                    records.add(types.get(writer.getFullName()).decode(in.readNBytes(in.readInt()), writer));
+                }
+            }
+            return records;
+        }
+
+        private static void bytes(DataOutputStream out, byte[] bytes) throws IOException {
+            out.writeInt(bytes.length);
+            out.write(bytes);
+        }
+
+        @SuppressWarnings("unchecked") // the type is that of the record
+        private static <T extends WireRecord> byte[] encode(WireType<T> type, WireRecord value) {
+            return type.encode((T) value);
+        }
+    }
+
+    private static Recorded inputs(int seed) {
+        return new Recorded(CORPUS.resolve("inputs-" + seed + ".gz"));
+    }
+
+    private static Recorded decisions(int seed, int version) {
+        return new Recorded(CORPUS.resolve("decisions-" + seed + "-v" + version + ".gz"));
+    }
+
+    /** What a core of that version decides about the events, in order. */
+    private static List<Fact> decide(List<Event> events, int version) {
+        Core core = new Core(LIMITS, "", version);
+        HeapTables tables = new HeapTables();
+        List<Fact> facts = new ArrayList<>();
+        for (int i = 0; i < events.size(); i++) {
+            facts.addAll(core.step(tables, new Input.Recorded(0, i, events.get(i), 0)).facts());
+        }
+        return facts;
+    }
+
+    private static Stream<Integer> seeds() {
+        return SEEDS.stream();
+    }
+
+    private static List<Event> events(int seed) throws IOException {
+        if (RECORD && !Files.exists(inputs(seed).file())) {
+            List<Event> drawn = new RandomHistory(seed, (_, _) -> {}, () -> {}).ordersOfTheVersion().run(STEPS).world().log.stream()
+                    .map(input -> ((Input.Recorded) input).event())
+                    .toList();
+            inputs(seed).write(drawn);
+        }
+        return inputs(seed).read(Event.class);
+    }
+
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void everyVersionDecidesAsItDid(int seed) throws IOException {
+        List<Event> events = events(seed);
+        assertTrue(events.size() > STEPS / 2, "it has " + events.size() + " events");
+        for (int version : IntStream.rangeClosed(CoreVersion.OLDEST, CoreVersion.CURRENT).toArray()) {
+            List<Fact> made = decide(events, version);
+            if (RECORD && !Files.exists(decisions(seed, version).file())) {
+                decisions(seed, version).write(made);
+            }
+            List<Fact> recorded = decisions(seed, version).read(Fact.class);
+            for (int i = 0; i < Math.min(made.size(), recorded.size()); i++) {
+                assertEquals(recorded.get(i), made.get(i), "seed " + seed + ", decision " + i + " of core version " + version
+                        + " is another: restore what the version decided, or raise CoreVersion.CURRENT");
+            }
+            assertEquals(recorded.size(), made.size(), "seed " + seed + ", decisions of core version " + version);
+        }
+    }
+
+    /** A version that decides as the one before would have been raised for nothing. */
+    @Test
+    void versionsDiffer() throws IOException {
+        for (int version = CoreVersion.OLDEST + 1; version <= CoreVersion.CURRENT; version++) {
+            assertNotEquals(decideAll(version - 1), decideAll(version), "core version " + version);
+        }
+    }
+
+    /** Without the facts that name the version. */
+    private static List<Fact> decideAll(int version) throws IOException {
+        List<Fact> all = new ArrayList<>();
+        for (int seed : SEEDS) {
+            all.addAll(decide(events(seed), version).subList(1, decide(events(seed), version).size()));
+        }
+        return all;
+    }
+}
