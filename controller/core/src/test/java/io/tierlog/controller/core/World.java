@@ -54,6 +54,9 @@ import org.jspecify.annotations.Nullable;
  * checked after it.
  */
 public final class World {
+    /** Of the first input. */
+    public static final long FIRST_OFFSET = 100;
+
     public static final Policy POLICY = new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.8, 0.9, 0.8, true, 100, 1_000, 5_000, 3, true, null, null);
 
     /** {@link #POLICY} with other rules of promotions and peer reads. */
@@ -69,7 +72,7 @@ public final class World {
     public final List<Input> log = new ArrayList<>();
     public final List<Fact> facts = new ArrayList<>();
     public final List<Command> commands = new ArrayList<>();
-    private long offset = 99;
+    private long offset = FIRST_OFFSET - 1;
     private long timeMs = 1_000;
     private long policyVersion;
     private TableInvariants.Cursor cursor = TableInvariants.Cursor.START;
