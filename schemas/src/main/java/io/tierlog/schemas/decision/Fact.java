@@ -6,7 +6,8 @@ import io.tierlog.schemas.WireRecord;
 
 /** What the controller holds true: every fact, in tierlog.decisions. State is the fold of these. */
 public sealed interface Fact extends WireRecord
-        permits PartitionOpened, CoreVersionRaised, TimeAdvanced, InputSkipped, InputRefused, InputApplied, SweepAdvanced, AgentAccepted, AgentRefused,
+        permits PartitionOpened, CoreVersionRaised,
+        TimeAdvanced, InputSkipped, InputRefused, InputApplied, SweepAdvanced, AgentAccepted, AgentRefused,
                 NodeEnded, NodeExpired, NamespacesExpired, NodeSeen,
                 EngineJoined, EngineLeft, RequestAdmitted, RequestTransitioned, SealedNoted, BlocksTouched, OperationIssued,
                 OperationOverdue, OperationEnded, OrphanAdopted, LeaseRequested, LeaseHeld, LeaseEnded, BlocksPlaced, BlocksBackedUp,

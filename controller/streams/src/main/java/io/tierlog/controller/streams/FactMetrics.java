@@ -218,7 +218,8 @@ final class FactMetrics {
             case EngineViewNoted fact -> engineViewsLost.inc(fact.unknownNamespaces().isEmpty() ? 0 : 1);
             case GroupsAdvanced _, DrainChanged _, DrainAdvanced _, NodeDrained _, MigrationOpened _, MigrationDeclined _, MigrationTaken _,
                     MigrationStopping _,
-                    MigrationNoted _, MigrationChanged _, PartitionOpened _, CoreVersionRaised _, InputApplied _, SweepAdvanced _, AgentAccepted _, EngineJoined _,
+                    MigrationNoted _, MigrationChanged _, PartitionOpened _, CoreVersionRaised _,
+                    InputApplied _, SweepAdvanced _, AgentAccepted _, EngineJoined _,
                             EngineLeft _, SealedNoted _, BlocksTouched _, LeaseRequested _,
                     LeaseHeld _, BlocksBackedUp _, BlocksUnconfirmed _, WaterLevelCrossed _, WaterLevelRelieved _, PolicyVersioned _,
                     PolicyAdopted _ -> {

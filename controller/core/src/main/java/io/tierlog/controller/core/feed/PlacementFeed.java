@@ -141,7 +141,8 @@ public final class PlacementFeed {
         return switch (fact) {
             case BlocksPlaced placed -> placed(placed);
             case BlocksRemoved removed -> removed(removed);
-            case PartitionOpened _, CoreVersionRaised _, TimeAdvanced _, InputSkipped _, InputRefused _, InputApplied _, SweepAdvanced _, AgentAccepted _,
+            case PartitionOpened _, CoreVersionRaised _,
+                    TimeAdvanced _, InputSkipped _, InputRefused _, InputApplied _, SweepAdvanced _, AgentAccepted _,
                     AgentRefused _, NodeEnded _, NodeExpired _, NamespacesExpired _, NodeSeen _, EngineJoined _, EngineLeft _,
                     RequestAdmitted _, RequestTransitioned _, SealedNoted _, BlocksTouched _,
                     OperationIssued _, OperationOverdue _, OperationEnded _, OrphanAdopted _,

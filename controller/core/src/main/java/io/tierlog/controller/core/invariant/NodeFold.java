@@ -175,7 +175,8 @@ final class NodeFold {
             }
             case PromotionSettled f -> promotions.settled(f);
             // Nothing of what is folded here follows from these.
-            case PartitionOpened _, CoreVersionRaised _, TimeAdvanced _, InputSkipped _, InputRefused _, InputApplied _, AgentRefused _, EngineJoined _,
+            case PartitionOpened _, CoreVersionRaised _,
+                    TimeAdvanced _, InputSkipped _, InputRefused _, InputApplied _, AgentRefused _, EngineJoined _,
                     EngineViewNoted _, SealedNoted _, BlocksTouched _, WaterLevelCrossed _, WaterLevelRelieved _, PolicyVersioned _, PolicyRefused _,
                     PolicyAdopted _, ConfigWarning _, GroupsAdvanced _, QuotaExceeded _, MigrationRejected _, MarkAdded _, MarkConsumed _,
                     MarkExpired _, MarkCleared _, DrainChanged _, DrainAdvanced _, NodeDrained _, MigrationOpened _, MigrationDeclined _,

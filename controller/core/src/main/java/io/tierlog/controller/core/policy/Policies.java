@@ -73,7 +73,7 @@ public final class Policies {
         return coreVersion == CoreVersion.LRU_BY_DEFAULT ? EvictionOrder.LRU : EvictionOrder.GAPS;
     }
 
-    /** The eviction order of a group's blocks on a tier, empty text for no group: that of the group there, else that of the tier, else the default. */
+    /** The eviction order of a group's blocks on a tier, empty text for no group: of the group there, else of the tier, else the default. */
     public static EvictionOrder order(ClockRow clock, Tier tier, String group) {
         Policy policy = clock.policy();
         GroupPolicy known = group.isEmpty() ? null : Groups.policy(policy, group);
