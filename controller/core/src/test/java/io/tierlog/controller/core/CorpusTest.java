@@ -50,8 +50,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Inputs with what every version of the core decided about them. A change of decisions is a new version: raise
- * {@link CoreVersion#CURRENT}, let the old versions decide as before, and record the new one with {@code mvn -pl controller/core -am test -Dtest=CorpusTest -Dcorpus.record=true
- * -Dsurefire.failIfNoSpecifiedTests=false}. What is recorded is never written again.
+ * {@link CoreVersion#CURRENT}, let the old versions decide as before, and record the new one with {@code mvn -pl controller/core -am test
+ * -Dtest=CorpusTest -Dcorpus.record=true -Dsurefire.failIfNoSpecifiedTests=false}. What is recorded is never written again.
  */
 class CorpusTest {
     private static final Path CORPUS = Path.of(System.getProperty("tierlog.root"), "controller", "core", "src", "test", "corpus");

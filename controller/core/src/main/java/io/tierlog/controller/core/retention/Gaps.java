@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The eviction order GAPS of the controller, its default, with its own credit ({@link UseGaps}). As there, a request uses the deepest block
- * that the tier holds of it and writes the new ones; a block hands its last use and its place to its parent when it leaves; and partial blocks, which the controller never
- * places, leave first. Time is that of the log: {@value #RECORDS} records a request. Confined to one thread.
+ * that the tier holds of it and writes the new ones; a block hands its last use and its place to its parent when it leaves; and partial blocks,
+ * which the controller never places, leave first. Time is that of the log: {@value #RECORDS} records a request. Confined to one thread.
  */
 final class Gaps implements RetentionPolicy {
     private static final int RECORDS = 8;
