@@ -12,10 +12,13 @@ import io.tierlog.schemas.event.Message;
 import io.tierlog.schemas.event.MigrationCancelRequested;
 import io.tierlog.schemas.event.MigrationRequested;
 import io.tierlog.schemas.event.NodeDrainRequested;
+import io.tierlog.schemas.event.ObjectsDeleted;
 import io.tierlog.schemas.event.PeerReadCancelled;
 import io.tierlog.schemas.event.PeerReadRequested;
 import io.tierlog.schemas.event.PolicyChangeRequested;
 import io.tierlog.schemas.event.PromotionRequested;
+import io.tierlog.schemas.event.StoreFull;
+import io.tierlog.schemas.event.StoreReadStarted;
 import io.tierlog.schemas.event.Tick;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -74,6 +77,9 @@ public final class KeyNames {
             // About a shard of the store, or the node that is asked: the record names the node that writes.
             case BlocksStored stored -> ofAgent(stored, stored.node());
             case BlocksMissing missing -> ofAgent(missing, missing.node());
+            case StoreReadStarted read -> ofAgent(read, read.node());
+            case ObjectsDeleted deleted -> ofAgent(deleted, deleted.node());
+            case StoreFull full -> ofAgent(full, full.node());
             case PeerReadRequested read -> ofAgent(read, read.asker());
             case PeerReadCancelled read -> ofAgent(read, read.asker());
             case PromotionRequested asked -> {

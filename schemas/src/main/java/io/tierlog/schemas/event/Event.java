@@ -11,8 +11,8 @@ import io.tierlog.schemas.WireRecord;
  * {@link Message}.
  */
 public sealed interface Event extends WireRecord
-        permits Tick, PolicyChangeRequested, MigrationRequested, MigrationCancelRequested, BlocksStored, BlocksMissing, AgentRegistering, NodeRequest,
-                AgentEvent, Message {
+        permits Tick, PolicyChangeRequested, MigrationRequested, MigrationCancelRequested, BlocksStored, BlocksMissing, StoreReadStarted,
+                ObjectsDeleted, StoreFull, AgentRegistering, NodeRequest, AgentEvent, Message {
     /** Whom the record is about, who says it, and where it stands in the sender's count. */
     Envelope envelope();
 

@@ -11,6 +11,7 @@ import io.tierlog.schemas.MigrationRoute;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.PromotionPolicy;
 import io.tierlog.schemas.Retention;
+import io.tierlog.schemas.StorePolicy;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.TierBound;
 import io.tierlog.schemas.WritePolicy;
@@ -33,7 +34,13 @@ final class DrawnPolicy {
                 random.nextInt(6) != 0, 1 + random.nextInt(8), 3_000, 4_000, random.nextInt(4) == 0 ? 9 : 0, random.nextInt(4) != 0,
                 plain || random.nextInt(3) == 0 ? null : groups(random), plain || random.nextInt(4) == 0 ? null : fetch(random),
                 tiers,
-                new ExpiryPolicy(8_000, 5_000));
+                new ExpiryPolicy(8_000, 5_000), plain || random.nextInt(4) == 0 ? null : store(random));
+    }
+
+    /** Few objects in a shard, some of which are kept for a while. */
+    private static StorePolicy store(Random random) {
+        double high = (5 + random.nextInt(6)) / 10.0;
+        return new StorePolicy(4 + random.nextInt(12), high, high - random.nextInt(4) / 10.0, random.nextInt(3) * 2_000L);
     }
 
     /** Few promotions at once, of few blocks, and short memories. */

@@ -29,6 +29,7 @@ import io.tierlog.schemas.command.CancelOperation;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.command.CommandHeader;
 import io.tierlog.schemas.command.CopyBlocks;
+import io.tierlog.schemas.command.DeleteObjects;
 import io.tierlog.schemas.command.DropBlocks;
 import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.command.PromoteBlocks;
@@ -85,6 +86,7 @@ public final class RandomHistory {
     private final Runnable after;
     private final List<Agent> agents = new ArrayList<>();
     private final RandomBridge bridge;
+    private final RandomStore store;
     private final Map<String, List<String>> requests = new TreeMap<>();
     private int requestCount;
     private final List<Open> open = new ArrayList<>();
@@ -107,6 +109,7 @@ public final class RandomHistory {
         this.after = after;
         this.w = new World(tables, new Limits(1, 12, 100, 3, 5, 64, 4));
         this.bridge = new RandomBridge(random, w);
+        this.store = new RandomStore(seed);
     }
 
     /** From here on agents answer a drop or a copy before anything else happens on their node. */
@@ -247,6 +250,12 @@ public final class RandomHistory {
 
     private void step() {
         Agent agent = agents.get(random.nextInt(agents.size()));
+        if (!plain) {
+            Event report = store.next(agent);
+            if (report != null) {
+                send(report);
+            }
+        }
         if (!w.node(agent).alive() && random.nextInt(4) == 0) {
             restart(agent, false);
             return;
@@ -484,6 +493,7 @@ public final class RandomHistory {
             case DropBlocks c -> dropped(agent, c, mood);
             case CopyBlocks c -> copied(agent, c, mood);
             case PromoteBlocks c -> promoted(agent, c, mood);
+            case DeleteObjects c -> store.deleted(agent, c);
             // Most of the time the operation's own end is on its way.
             case CancelOperation c -> mood == 0 && c.kind() != OperationKind.DROP
                     ? new OperationCancelled(agent.envelope(), c.operation(), OperationReason.NEVER_STARTED, "", List.of())

@@ -26,6 +26,8 @@ import io.tierlog.schemas.decision.BlocksTouched;
 import io.tierlog.schemas.decision.BlocksUnconfirmed;
 import io.tierlog.schemas.decision.ConfigWarning;
 import io.tierlog.schemas.decision.CoreVersionRaised;
+import io.tierlog.schemas.decision.DeletionEnded;
+import io.tierlog.schemas.decision.DeletionIssued;
 import io.tierlog.schemas.decision.DrainAdvanced;
 import io.tierlog.schemas.decision.DrainChanged;
 import io.tierlog.schemas.decision.EngineJoined;
@@ -76,6 +78,7 @@ import io.tierlog.schemas.decision.QuotaExceeded;
 import io.tierlog.schemas.decision.RequestAdmitted;
 import io.tierlog.schemas.decision.RequestTransitioned;
 import io.tierlog.schemas.decision.SealedNoted;
+import io.tierlog.schemas.decision.StoreAgentNamed;
 import io.tierlog.schemas.decision.SweepAdvanced;
 import io.tierlog.schemas.decision.TimeAdvanced;
 import io.tierlog.schemas.decision.WaterLevelCrossed;
@@ -120,6 +123,8 @@ final class FactMetrics {
     private final Counter peerReadsClosed;
     private final Counter expired;
     private final Counter peerBytes;
+    private final Counter deletions;
+    private final Counter deleted;
     private final MigrationMetrics migrations;
     private final Map<String, Set<Tier>> nodes = new ConcurrentHashMap<>();
 
@@ -158,6 +163,9 @@ final class FactMetrics {
         peerReadsClosed = counter("tierlog_peer_reads_closed_total", "Grants that have ended, by reason", "reason");
         peerBytes = counter("tierlog_peer_sent_bytes_total", "Bytes that nodes have sent to other nodes");
         expired = counter("tierlog_rows_expired_total", "Rows of nodes and namespaces that nothing needed any more, by what they were of", "of");
+        deletions = counter("tierlog_store_deletions_total", "Deletions from the store that have ended, by reason", "reason");
+        deleted = counter("tierlog_store_deletion_objects_total",
+                "Objects of those deletions, by whether they are gone (DONE) or stay (FAILED)", "state");
         migrations = new MigrationMetrics(registry);
         initialise();
     }
@@ -215,6 +223,11 @@ final class FactMetrics {
                 peerReadsClosed.labelValues(fact.reason().name()).inc();
                 peerBytes.inc(Math.max(0, fact.sentBytes()));
             }
+            case DeletionEnded fact -> {
+                deletions.labelValues(fact.reason().name()).inc();
+                deleted.labelValues(OperationState.DONE.name()).inc(fact.deletedBlocks());
+                deleted.labelValues(OperationState.FAILED.name()).inc(fact.keptBlocks());
+            }
             case EngineViewNoted fact -> engineViewsLost.inc(fact.unknownNamespaces().isEmpty() ? 0 : 1);
             case GroupsAdvanced _, DrainChanged _, DrainAdvanced _, NodeDrained _, MigrationOpened _, MigrationDeclined _, MigrationTaken _,
                     MigrationStopping _,
@@ -222,7 +235,7 @@ final class FactMetrics {
                     InputApplied _, SweepAdvanced _, AgentAccepted _, EngineJoined _,
                             EngineLeft _, SealedNoted _, BlocksTouched _, LeaseRequested _,
                     LeaseHeld _, BlocksBackedUp _, BlocksUnconfirmed _, WaterLevelCrossed _, WaterLevelRelieved _, PolicyVersioned _,
-                    PolicyAdopted _ -> {
+                    PolicyAdopted _, StoreAgentNamed _, DeletionIssued _ -> {
                 // Counted by type.
             }
         }
@@ -303,6 +316,8 @@ final class FactMetrics {
         labels(peerReadsClosed, PeerReadReason.values());
         labels(refused, RefusalReason.values());
         labels(skipped, SkipReason.values());
+        labels(deletions, OperationReason.values());
+        labels(deleted, new OperationState[] {OperationState.DONE, OperationState.FAILED});
         labels(placed, Tier.values());
         labels(moved, OperationKind.values());
         for (PromotionOutcome outcome : PromotionOutcome.values()) {

@@ -14,6 +14,7 @@ import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.RequestReason;
+import io.tierlog.schemas.ShardResults;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.TierCapacity;
 import io.tierlog.schemas.TierUsage;
@@ -21,6 +22,7 @@ import io.tierlog.schemas.command.BackUpBlocks;
 import io.tierlog.schemas.command.CancelOperation;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.command.CopyBlocks;
+import io.tierlog.schemas.command.DeleteObjects;
 import io.tierlog.schemas.command.DropBlocks;
 import io.tierlog.schemas.command.FenceAgent;
 import io.tierlog.schemas.command.GrantPeerRead;
@@ -42,6 +44,7 @@ import io.tierlog.schemas.event.CopyDone;
 import io.tierlog.schemas.event.DropDone;
 import io.tierlog.schemas.event.EngineAttached;
 import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.ObjectsDeleted;
 import io.tierlog.schemas.event.OperationCancelled;
 import io.tierlog.schemas.event.OperationStarted;
 import io.tierlog.schemas.event.PrefetchDone;
@@ -191,6 +194,8 @@ final class FakeAgent {
                     blank(aggregate), c.operation(), OperationReason.NEVER_STARTED, "", List.of())));
             case PromoteBlocks c -> List.of(stamped(new PromoteDone(blank(aggregate), c.operation(), c.lease(), c.namespace(),
                     fetched(pages(blocks(c.blocks()))), List.of(), c.blocks().size(), 1)));
+            case DeleteObjects c -> List.of(stamped(new ObjectsDeleted(blank(c.shard()), node, c.deletion(), c.objects().stream()
+                    .map(one -> new ShardResults(one.namespace(), results(one.blocks(), BlockStatus.GONE, Tier.UNKNOWN))).toList())));
             case ResumeRequest _, ReleaseRequest _, RefuseSave _, ReleasePins _, FenceAgent _, GrantPeerRead _, RefusePeerRead _ -> List.of();
         };
     }

@@ -60,6 +60,7 @@ import io.tierlog.agent.core.disk.DiskIndex;
 import io.tierlog.agent.core.engine.EngineSessions;
 import io.tierlog.agent.core.operation.DeviceLoads;
 import io.tierlog.agent.core.operation.HostFill;
+import io.tierlog.agent.core.operation.ObjectDeletions;
 import io.tierlog.agent.core.operation.Operations;
 import io.tierlog.agent.core.operation.TransferPort;
 import io.tierlog.agent.core.peer.PeerChoice;
@@ -72,6 +73,7 @@ import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.Command;
+import io.tierlog.schemas.command.DeleteObjects;
 import io.tierlog.schemas.command.FenceAgent;
 import io.tierlog.schemas.event.AgentStopping;
 import java.util.List;
@@ -99,6 +101,7 @@ public final class AgentCore {
     private final PeerReadLeases peerReads;
     private final Commands commands;
     private final StoreLook storeLook;
+    private final ObjectDeletions deletions;
     private final Heartbeats heartbeats;
     /** In the order in which they react to time, to callers that are gone, and to sessions that are gone. */
     private final List<Component> components;
@@ -138,6 +141,7 @@ public final class AgentCore {
                         saves,
                         peerReads));
         storeLook = new StoreLook(context);
+        deletions = new ObjectDeletions(context);
         heartbeats = new Heartbeats(context, () -> new Heartbeats.Content(
                 context.usage(), context.journal().highest(), requests.waiting(), operations.active()));
         components = List.of(
@@ -247,7 +251,11 @@ public final class AgentCore {
                     requests.probed(in);
                 }
             }
-            case StoreUnitEnded in -> operations.unitEnded(in.unit(), in.results(), TransferPort.STORE);
+            case StoreUnitEnded in -> {
+                if (!deletions.unitEnded(in)) {
+                    operations.unitEnded(in.unit(), in.results(), TransferPort.STORE);
+                }
+            }
             case DiskUnitEnded in -> diskUnitEnded(in);
             case PeersFound in -> requests.found(in);
             case PeerUnitEnded in -> operations.unitEnded(in.unit(), in.results(), TransferPort.PEER);
@@ -302,6 +310,8 @@ public final class AgentCore {
             } else {
                 fence();
             }
+        } else if (command instanceof DeleteObjects deletion) {
+            deletions.run(deletion);
         } else {
             commands.take(command);
         }

@@ -135,6 +135,17 @@ final class FakePorts implements DeviceCopies, StoreTransfers {
         units.add(new Unit(unit, Kind.PROBE, namespace, List.of(), List.of(), List.copyOf(keys), OnDisk.NOTHING));
     }
 
+    /** Deletions under way, in order; a test ends them itself. */
+    final List<Deletes> deletes = new ArrayList<>();
+
+    /** A unit that deletes objects. */
+    record Deletes(long unit, String namespace, List<StoredObject> objects) {}
+
+    @Override
+    public void delete(long unit, String namespace, List<StoredObject> objects) {
+        deletes.add(new Deletes(unit, namespace, objects));
+    }
+
     @Override
     public void cancelProbe(long unit) {
         cancelledProbes.add(unit);

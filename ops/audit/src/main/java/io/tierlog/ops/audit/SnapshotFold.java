@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SnapshotFold {
     /** Raised when what is written changes, the state of the invariants included. */
-    public static final int LAYOUT = 2;
+    public static final int LAYOUT = 3;
 
     private static final int BUFFER = 1 << 16;
 

@@ -15,6 +15,7 @@ import io.tierlog.schemas.PeerPolicy;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.PromotionPolicy;
 import io.tierlog.schemas.Retention;
+import io.tierlog.schemas.StorePolicy;
 import io.tierlog.schemas.TierBound;
 import java.io.IOException;
 import java.io.InputStream;
@@ -109,6 +110,11 @@ public final class PolicyDocument {
         List<TierBound> tiers = policy.tiers();
         if (tiers != null) {
             all.put("tiers", bounds(tiers));
+        }
+        StorePolicy store = policy.store();
+        if (store != null) {
+            all.put("store", map("shard_blocks", (int) store.shardBlocks(), "high", store.highMark(), "low", store.lowMark(),
+                    "keep", Units.TIME.format(store.keepMs())));
         }
         return all;
     }

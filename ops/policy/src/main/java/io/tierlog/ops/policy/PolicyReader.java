@@ -15,6 +15,7 @@ import io.tierlog.schemas.PeerPolicy;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.PromotionPolicy;
 import io.tierlog.schemas.Retention;
+import io.tierlog.schemas.StorePolicy;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.TierBound;
 import io.tierlog.schemas.WritePolicy;
@@ -65,7 +66,8 @@ final class PolicyReader {
                 migration(root),
                 fetch(root),
                 bounds(root.section("tiers")),
-                expiry(root));
+                expiry(root),
+                store(root));
         reclaim.end();
         root.end();
         return policy;
@@ -151,6 +153,15 @@ final class PolicyReader {
         ExpiryPolicy expiry = new ExpiryPolicy(section.timeMs("nodes", before.nodesMs()), section.timeMs("namespaces", before.namespacesMs()));
         section.end();
         return root.has("expiry") || base.expiry() != null ? expiry : null;
+    }
+
+    private @Nullable StorePolicy store(Section root) {
+        StorePolicy before = base.store() == null ? Policies.STORE : base.store();
+        Section section = root.section("store");
+        int blocks = section.count("shard_blocks", (int) before.shardBlocks());
+        long keepMs = section.timeMs("keep", before.keepMs());
+        Marks marks = marks(section, before.highMark(), before.lowMark());
+        return root.has("store") || base.store() != null ? new StorePolicy(blocks, marks.high, marks.low, keepMs) : null;
     }
 
     private @Nullable FetchPolicy fetch(Section root) {

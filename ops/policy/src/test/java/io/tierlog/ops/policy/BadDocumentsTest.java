@@ -21,7 +21,7 @@ class BadDocumentsTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '\0', value = {
         "prefetch_treshold: 3 | line 1: prefetch_treshold: is unknown; known here are back_up, copy_to_disk, expiry, fetch, groups, lease,"
-                + " marks, node_silent_ticks, operation_timeout, prefetch_threshold, reclaim, throttle, tiers, write_policy",
+                + " marks, node_silent_ticks, operation_timeout, prefetch_threshold, reclaim, store, throttle, tiers, write_policy",
         "reclaim: {host: {hihg: 1}}                      | line 1: reclaim.host.hihg: is unknown; known here are high, low",
         "lease: 1s\\nlease: 2s                           | line 2: lease: is given twice, first in line 1",
         "prefetch_threshold: two                         | line 1: prefetch_threshold: must be a whole number, not the text 'two'",
@@ -130,7 +130,7 @@ class BadDocumentsTest {
         assertEquals(List.of(
                 "line 2: reclaim.host.high: must be a number, not true",
                 "line 3: leese: is unknown; known here are back_up, copy_to_disk, expiry, fetch, groups, lease, marks, node_silent_ticks,"
-                        + " operation_timeout, prefetch_threshold, reclaim, throttle, tiers, write_policy",
+                        + " operation_timeout, prefetch_threshold, reclaim, store, throttle, tiers, write_policy",
                 "line 5: groups[0].name: is missing",
                 "line 5: groups[0].quota: must be from 0 to 9007199254740992 bytes",
                 "line 7: groups[0].routes: must not lead in a circle, and from host they lead back to it",

@@ -21,6 +21,7 @@ import io.tierlog.schemas.PeerPolicy;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.PromotionPolicy;
 import io.tierlog.schemas.Retention;
+import io.tierlog.schemas.StorePolicy;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.TierBound;
 import io.tierlog.schemas.WritePolicy;
@@ -63,6 +64,7 @@ class PolicyDocumentTest {
               peers: {enabled: false, reads: 5, lent_blocks: 1025, grant: 11s, host_block_micros: 201, disk_block_micros: 601,
                       store_block_micros: 1001, compute_block_micros: 5001}
             tiers: {host: {capacity: 6GiB, order: gaps}, disk: {capacity: 7}}
+            store: {shard_blocks: 5000, high: 0.85, low: 0.75, keep: 20m}
             """;
 
     static final Policy FULL_POLICY = new Policy(3, WritePolicy.WRITE_THROUGH_SELECTIVE, 0.7, 0.6, 0.5, 0.4, false, 255, 31_000, 61_000, 11, false,
@@ -75,7 +77,7 @@ class PolicyDocumentTest {
             new FetchPolicy(new PromotionPolicy(false, 5, 33, 1_025, 31_000, 6_000),
                     new PeerPolicy(false, 5, 1_025, 11_000, 201, 601, 1_001, 5_001)),
             List.of(new TierBound(Tier.HOST, 6L << 30, EvictionOrder.GAPS), new TierBound(Tier.DISK, 7)),
-            new ExpiryPolicy(90_000_000, 7_200_000));
+            new ExpiryPolicy(90_000_000, 7_200_000), new StorePolicy(5_000, 0.85, 0.75, 1_200_000));
 
     static Policy valid(String text) {
         return valid(PolicyDocument.read(text.getBytes(StandardCharsets.UTF_8)));
@@ -128,7 +130,7 @@ class PolicyDocumentTest {
                 leaves++;
             }
         }
-        assertEquals(62, leaves, PolicyDocument.write(full));
+        assertEquals(66, leaves, PolicyDocument.write(full));
     }
 
     @ParameterizedTest

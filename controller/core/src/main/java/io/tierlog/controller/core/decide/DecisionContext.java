@@ -169,7 +169,7 @@ public final class DecisionContext {
     }
 
     /** Log time after {@code ms} more milliseconds, which may not overflow. */
-    long in(long ms) {
+    public long in(long ms) {
         long sum = clock.logTimeMs() + ms;
         return sum < clock.logTimeMs() ? Long.MAX_VALUE : sum;
     }
@@ -279,7 +279,7 @@ public final class DecisionContext {
     }
 
     /** The text of a namespace that has placements on {@code aggregate}. */
-    String namespace(String aggregate, Bytes digest) {
+    public String namespace(String aggregate, Bytes digest) {
         var row = tables.get(Rows.NAMESPACES, new RowKey.Namespace(aggregate, digest));
         if (row == null) {
             throw new IllegalHistory("No text of namespace " + digest + " on " + aggregate);

@@ -10,6 +10,7 @@ import io.tierlog.controller.core.migration.Routes;
 import io.tierlog.controller.core.node.FencedRowCleanup;
 import io.tierlog.controller.core.promotion.Promotions;
 import io.tierlog.controller.core.state.Aggregates;
+import io.tierlog.controller.core.store.StoreEviction;
 import io.tierlog.controller.core.time.Ticks;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.Tier;
@@ -52,6 +53,8 @@ public final class FollowUps {
             if (aggregate.equals(d.clockAggregate())) {
                 Ticks.followUp(d);
             }
+        } else if (Aggregates.isStore(aggregate)) {
+            StoreEviction.decide(d, aggregate, d.limits().blocksPerDecision());
         } else if (Aggregates.isNode(aggregate)) {
             NodeContext n = d.node(aggregate);
             if (n != null) {

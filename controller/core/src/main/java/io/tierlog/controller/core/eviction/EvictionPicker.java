@@ -2,12 +2,14 @@
 package io.tierlog.controller.core.eviction;
 
 import io.tierlog.controller.core.api.IllegalHistory;
+import io.tierlog.controller.core.decide.DecisionContext;
 import io.tierlog.controller.core.decide.NodeContext;
 import io.tierlog.controller.core.policy.Watermark;
 import io.tierlog.controller.core.state.PlacementRows;
 import io.tierlog.controller.core.table.RowKey;
 import io.tierlog.controller.core.table.Rows;
 import io.tierlog.controller.core.table.Scan;
+import io.tierlog.controller.core.table.Tables;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.PagedBlock;
@@ -28,8 +30,7 @@ import org.jspecify.annotations.Nullable;
  * at most, and passes over at most one batch of blocks that must stay. Confined to one call.
  */
 public final class EvictionPicker {
-    private final NodeContext n;
-    private final Tier tier;
+    private final Holder holder;
     private final String group;
     private final EvictionRules exits;
     private final int mostBatches;
@@ -66,14 +67,88 @@ public final class EvictionPicker {
         }
     }
 
-    private EvictionPicker(NodeContext n, EvictionRules exits, Watermark level, Most most) {
-        this.n = n;
-        this.tier = level.tier();
-        this.group = level.group();
+    private EvictionPicker(Holder holder, String group, EvictionRules exits, Most most, int batchBlocks) {
+        this.holder = holder;
+        this.group = group;
         this.exits = exits;
         this.mostBatches = most.batches();
         this.copying = most.copying();
-        this.batchBlocks = n.policy().reliefBatchBlocks();
+        this.batchBlocks = batchBlocks;
+    }
+
+    /** The tier of an aggregate that blocks are picked from. */
+    public sealed interface Holder {
+        Tables tables();
+
+        String aggregate();
+
+        Tier tier();
+
+        /** Incarnation that the placements belong to; 0 in the store. */
+        long incarnation();
+
+        /** The placement of a block if it counts; null when there is none. */
+        @Nullable PlacementRow placement(Bytes namespace, Bytes block);
+
+        /** The text of a namespace. */
+        String namespace(Bytes digest);
+    }
+
+    /** A tier of a node. */
+    private record OfNode(NodeContext n, Tier tier) implements Holder {
+        @Override
+        public Tables tables() {
+            return n.tables();
+        }
+
+        @Override
+        public String aggregate() {
+            return n.aggregate();
+        }
+
+        @Override
+        public long incarnation() {
+            return n.row().incarnation();
+        }
+
+        @Override
+        public @Nullable PlacementRow placement(Bytes namespace, Bytes block) {
+            return n.placement(namespace, tier, block);
+        }
+
+        @Override
+        public String namespace(Bytes digest) {
+            return n.namespace(digest);
+        }
+    }
+
+    /** A shard of the store. */
+    public record OfShard(DecisionContext d, String aggregate) implements Holder {
+        @Override
+        public Tables tables() {
+            return d.tables();
+        }
+
+        @Override
+        public Tier tier() {
+            return Tier.STORE;
+        }
+
+        @Override
+        public long incarnation() {
+            return 0;
+        }
+
+        @Override
+        public @Nullable PlacementRow placement(Bytes namespace, Bytes block) {
+            PlacementRow row = d.tables().get(Rows.PLACEMENTS, new RowKey.Placement(aggregate, namespace, Tier.STORE, block));
+            return row == null || row.state() == PlacementState.ABSENT ? null : row;
+        }
+
+        @Override
+        public String namespace(Bytes digest) {
+            return d.namespace(aggregate, digest);
+        }
     }
 
     /**
@@ -88,13 +163,18 @@ public final class EvictionPicker {
 
     /** Batches of one namespace each, not larger than the policy's batch size. */
     public static List<Batch> pick(NodeContext n, EvictionRules exits, Watermark level, Most most) {
-        return new EvictionPicker(n, exits, level, most).pick(most.blocks());
+        return new EvictionPicker(new OfNode(n, level.tier()), level.group(), exits, most, n.policy().reliefBatchBlocks()).pick(most.blocks());
+    }
+
+    /** The same of a shard of the store. */
+    public static List<Batch> pick(OfShard shard, EvictionRules exits, Most most, int batchBlocks) {
+        return new EvictionPicker(shard, "", exits, most, batchBlocks).pick(most.blocks());
     }
 
     private List<Batch> pick(int most) {
-        long incarnation = n.row().incarnation();
-        try (Scan<RowKey.Order, EntryRow> scan = n.tables().range(Rows.ORDER, RowKey.Order.first(n.aggregate(), tier, incarnation, group, 0),
-                RowKey.Order.first(n.aggregate(), tier, incarnation, group, RowKey.Order.END))) {
+        RowKey.Order first = RowKey.Order.first(holder.aggregate(), holder.tier(), holder.incarnation(), group, 0);
+        RowKey.Order end = RowKey.Order.first(holder.aggregate(), holder.tier(), holder.incarnation(), group, RowKey.Order.END);
+        try (Scan<RowKey.Order, EntryRow> scan = holder.tables().range(Rows.ORDER, first, end)) {
             RowKey.Order next = next(scan);
             int picked = 0;
             int passed = 0;
@@ -132,7 +212,7 @@ public final class EvictionPicker {
 
     /** Which batch the leaf joins, none before that of a block below it; -1 when it would take one batch too many. */
     private int batch(Leaf leaf, EvictionAction way) {
-        String namespace = n.namespace(leaf.place().namespace());
+        String namespace = holder.namespace(leaf.place().namespace());
         for (int i = leaf.from(); i < batches.size(); i++) {
             Batch batch = batches.get(i);
             if (batch.way().equals(way) && batch.namespace().equals(namespace) && batch.blocks().size() < batchBlocks) {
@@ -147,7 +227,7 @@ public final class EvictionPicker {
     }
 
     private Leaf leaf(RowKey.Order order) {
-        PlacementRow row = n.placement(order.namespace(), tier, order.block());
+        PlacementRow row = holder.placement(order.namespace(), order.block());
         if (row == null || !PlacementRows.isLeaf(row)) {
             throw new IllegalHistory("The eviction order has a block that is not a leaf: " + order);
         }
@@ -166,10 +246,10 @@ public final class EvictionPicker {
         if (key.isEmpty()) {
             return;
         }
-        RowKey.Placement id = new RowKey.Placement(n.aggregate(), leaf.place().namespace(), tier, key);
+        RowKey.Placement id = new RowKey.Placement(holder.aggregate(), leaf.place().namespace(), holder.tier(), key);
         @Nullable Parent parent = parents.get(id);
         if (parent == null) {
-            PlacementRow row = n.placement(id.namespace(), tier, key);
+            PlacementRow row = holder.placement(id.namespace(), key);
             if (row == null) {
                 return;
             }

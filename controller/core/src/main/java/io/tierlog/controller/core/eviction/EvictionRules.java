@@ -142,4 +142,22 @@ public sealed interface EvictionRules {
             return EvictionAction.copy(target);
         }
     }
+
+    /**
+     * For a shard of the store: an object goes once it was not used for a while.
+     *
+     * @param nowMs log time
+     * @param keepMs time after its last use in which an object stays
+     */
+    record ForStore(long nowMs, long keepMs) implements EvictionRules {
+        @Override
+        public int endOfOrder() {
+            return RowKey.Order.END;
+        }
+
+        @Override
+        public @Nullable EvictionAction of(Bytes namespace, Bytes block, PlacementRow row, boolean aboveCopied) {
+            return nowMs - row.usedMs() < keepMs ? null : EvictionAction.drop(Tier.UNKNOWN);
+        }
+    }
 }

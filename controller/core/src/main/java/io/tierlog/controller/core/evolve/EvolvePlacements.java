@@ -113,6 +113,10 @@ final class EvolvePlacements {
         }
         NodeRow owner = owner(t, fact);
         if (owner == null) {
+            PlacementWriter.Deltas objects = copies.deltas().get(PlacementWriter.ALL);
+            if (objects != null) {
+                EvolveStore.count(t, fact, objects);
+            }
             return;
         }
         boolean missed = copies.hasNewlyUnsaved() && PlacementRows.isOrdered(tier) && ShareRows.orNothing(owner.shares()).draining();

@@ -66,7 +66,10 @@ final class PlacementWriter {
     private final long incarnation;
     private final long epoch;
     private final boolean alive;
+    /** Whether an eviction order is kept: of what the controller decides about on nodes, and of a shard of the store. */
     private final boolean ordered;
+    /** Whether placements count for groups. */
+    private final boolean grouped;
     private final Rules rules;
     private final long nowMs;
     private final Map<String, Deltas> deltas = new LinkedHashMap<>();
@@ -112,7 +115,8 @@ final class PlacementWriter {
         this.incarnation = node == null ? 0 : node.incarnation();
         this.epoch = node == null || tier != Tier.DEVICE ? 0 : node.engineEpoch();
         this.alive = node == null || node.alive();
-        this.ordered = PlacementRows.isOrdered(tier);
+        this.grouped = PlacementRows.isOrdered(tier);
+        this.ordered = grouped || node == null;
     }
 
     /** The changes of the counts: of all placements under {@link #ALL}, and of each group. */
@@ -305,7 +309,7 @@ final class PlacementWriter {
         if (slot.state != PlacementState.ABSENT && slot.touch < touch) {
             slot.branch |= slot.children > 0;
             // A block without a use is one that is only being written.
-            boolean earns = ordered && slot.touch > 0 && rules.order(slot.group) == EvictionOrder.GAPS;
+            boolean earns = grouped && slot.touch > 0 && rules.order(slot.group) == EvictionOrder.GAPS;
             slot.credit = earns ? UseGaps.credit(slot.touch, slot.credit, touch, slot.branch) : 0;
             slot.touch = touch;
             slot.usedMs = nowMs;
@@ -369,7 +373,7 @@ final class PlacementWriter {
     private void become(Slot slot, PlacementState state) {
         boolean wasChild = slot.isChild();
         boolean served = PlacementRows.isServed(slot.state);
-        if (slot.state == PlacementState.ABSENT && ordered) {
+        if (slot.state == PlacementState.ABSENT && grouped) {
             slot.group = rules.groupOfNew();
         }
         int more = weight(state) - weight(slot.state);

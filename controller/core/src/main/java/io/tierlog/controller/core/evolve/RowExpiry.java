@@ -77,6 +77,7 @@ final class RowExpiry {
         return switch (timer.kind()) {
             case OPERATION -> dropUnless(goesOn(t.get(Rows.OPERATIONS, key), timer), timer);
             case LEASE -> dropUnless(goesOn(t.get(Rows.LEASES, key), timer), timer);
+            case DELETION -> dropUnless(EvolveStore.isInFlight(t, timer), timer);
             case ANSWER -> dropUnless(EvolveMigrations.lacksAnswers(t, timer), timer);
             // Decide ends it.
             case MARK -> 0;

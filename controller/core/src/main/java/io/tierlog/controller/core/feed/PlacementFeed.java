@@ -16,6 +16,8 @@ import io.tierlog.schemas.decision.BlocksTouched;
 import io.tierlog.schemas.decision.BlocksUnconfirmed;
 import io.tierlog.schemas.decision.ConfigWarning;
 import io.tierlog.schemas.decision.CoreVersionRaised;
+import io.tierlog.schemas.decision.DeletionEnded;
+import io.tierlog.schemas.decision.DeletionIssued;
 import io.tierlog.schemas.decision.DrainAdvanced;
 import io.tierlog.schemas.decision.DrainChanged;
 import io.tierlog.schemas.decision.EngineJoined;
@@ -66,6 +68,7 @@ import io.tierlog.schemas.decision.QuotaExceeded;
 import io.tierlog.schemas.decision.RequestAdmitted;
 import io.tierlog.schemas.decision.RequestTransitioned;
 import io.tierlog.schemas.decision.SealedNoted;
+import io.tierlog.schemas.decision.StoreAgentNamed;
 import io.tierlog.schemas.decision.SweepAdvanced;
 import io.tierlog.schemas.decision.TimeAdvanced;
 import io.tierlog.schemas.decision.WaterLevelCrossed;
@@ -147,6 +150,7 @@ public final class PlacementFeed {
                     RequestAdmitted _, RequestTransitioned _, SealedNoted _, BlocksTouched _,
                     OperationIssued _, OperationOverdue _, OperationEnded _, OrphanAdopted _,
                     LeaseRequested _, LeaseHeld _, LeaseEnded _, BlocksBackedUp _, BlocksUnconfirmed _, WaterLevelCrossed _, WaterLevelRelieved _,
+                    StoreAgentNamed _, DeletionIssued _, DeletionEnded _,
                     PolicyVersioned _, PolicyRefused _, PolicyAdopted _, ConfigWarning _, GroupsAdvanced _, QuotaExceeded _,
                     MigrationSubmitted _, MigrationRejected _, MigrationCompleted _, MarkAdded _, MarkConsumed _, MarkExpired _,
                     MarkCleared _, DrainChanged _, DrainAdvanced _, NodeDrained _, MigrationOpened _, MigrationDeclined _, MigrationTaken _,

@@ -24,6 +24,7 @@ import io.tierlog.schemas.event.Message;
 import io.tierlog.schemas.event.MigrationCancelRequested;
 import io.tierlog.schemas.event.MigrationRequested;
 import io.tierlog.schemas.event.NodeRequest;
+import io.tierlog.schemas.event.ObjectsDeleted;
 import io.tierlog.schemas.event.OperationStarted;
 import io.tierlog.schemas.event.PeerReadEnded;
 import io.tierlog.schemas.event.PeerReadHeld;
@@ -34,6 +35,8 @@ import io.tierlog.schemas.event.RequestPrefilled;
 import io.tierlog.schemas.event.RequestRejected;
 import io.tierlog.schemas.event.RequestSubmitted;
 import io.tierlog.schemas.event.SaveRequested;
+import io.tierlog.schemas.event.StoreFull;
+import io.tierlog.schemas.event.StoreReadStarted;
 import io.tierlog.schemas.event.TerminalEvent;
 import io.tierlog.schemas.event.Tick;
 import io.tierlog.schemas.event.WaitExpired;
@@ -71,7 +74,8 @@ sealed interface Claim {
             case BlocksSeenStored e -> new Stored(e.blocks());
             case AgentStopping _, AgentHeartbeat _, EngineAttached _, EngineDetached _, EngineViewChanged _, RequestSubmitted _,
                     RequestPrefilled _, RequestFinished _, RequestCancelled _, RequestRejected _, WaitExpired _, SaveRequested _,
-                    OperationStarted _, PeerReadHeld _, PeerReadEnded _, CommandRefused _, TerminalEvent _, Tick _, PolicyChangeRequested _,
+                    OperationStarted _, PeerReadHeld _, PeerReadEnded _, CommandRefused _, TerminalEvent _, StoreReadStarted _, ObjectsDeleted _,
+                    StoreFull _, Tick _, PolicyChangeRequested _,
                     MigrationRequested _, MigrationCancelRequested _, AgentRegistering _, NodeRequest _, Message _ -> new Nothing();
         };
     }

@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <p>I7 does not show in a log. Memory: what is live (requests, leases, operations in progress, resident copies of the nodes' tiers, events
- * that are not answered yet), never what has passed; what shared stores hold is not remembered. Confined to one thread; partitions share
+ * that are not answered yet), never what has passed; of shared stores only the deletion in flight. Confined to one thread; partitions share
  * nothing, so an instance for each partition may run in a thread of its own.
  */
 public final class LogInvariants {

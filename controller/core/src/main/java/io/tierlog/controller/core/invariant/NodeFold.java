@@ -14,6 +14,8 @@ import io.tierlog.schemas.decision.BlocksTouched;
 import io.tierlog.schemas.decision.BlocksUnconfirmed;
 import io.tierlog.schemas.decision.ConfigWarning;
 import io.tierlog.schemas.decision.CoreVersionRaised;
+import io.tierlog.schemas.decision.DeletionEnded;
+import io.tierlog.schemas.decision.DeletionIssued;
 import io.tierlog.schemas.decision.DrainAdvanced;
 import io.tierlog.schemas.decision.DrainChanged;
 import io.tierlog.schemas.decision.EngineJoined;
@@ -64,6 +66,7 @@ import io.tierlog.schemas.decision.QuotaExceeded;
 import io.tierlog.schemas.decision.RequestAdmitted;
 import io.tierlog.schemas.decision.RequestTransitioned;
 import io.tierlog.schemas.decision.SealedNoted;
+import io.tierlog.schemas.decision.StoreAgentNamed;
 import io.tierlog.schemas.decision.SweepAdvanced;
 import io.tierlog.schemas.decision.TimeAdvanced;
 import io.tierlog.schemas.decision.WaterLevelCrossed;
@@ -181,7 +184,7 @@ final class NodeFold {
                     PolicyAdopted _, ConfigWarning _, GroupsAdvanced _, QuotaExceeded _, MigrationRejected _, MarkAdded _, MarkConsumed _,
                     MarkExpired _, MarkCleared _, DrainChanged _, DrainAdvanced _, NodeDrained _, MigrationOpened _, MigrationDeclined _,
                     MigrationTaken _, MigrationNoted _, MigrationChanged _, PromotionAnswered _, PromotionsPaused _, PeerReadClosed _,
-                    NamespacesExpired _ -> {}
+                    NamespacesExpired _, StoreAgentNamed _, DeletionIssued _, DeletionEnded _ -> {}
         }
     }
 

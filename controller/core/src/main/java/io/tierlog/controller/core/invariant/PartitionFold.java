@@ -2,12 +2,22 @@
 package io.tierlog.controller.core.invariant;
 
 import io.tierlog.controller.core.policy.Policies;
+import io.tierlog.schemas.BlockResult;
+import io.tierlog.schemas.BlockStatus;
+import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.Policy;
+import io.tierlog.schemas.RemovalReason;
+import io.tierlog.schemas.ShardResults;
+import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.AgentAccepted;
 import io.tierlog.schemas.decision.AgentRefused;
 import io.tierlog.schemas.decision.BlocksPlaced;
+import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.CoreVersionRaised;
+import io.tierlog.schemas.decision.DeletionEnded;
+import io.tierlog.schemas.decision.DeletionIssued;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.InputRefused;
 import io.tierlog.schemas.decision.InputSkipped;
@@ -15,14 +25,19 @@ import io.tierlog.schemas.decision.NodeExpired;
 import io.tierlog.schemas.decision.PartitionOpened;
 import io.tierlog.schemas.decision.PolicyAdopted;
 import io.tierlog.schemas.decision.TimeAdvanced;
+import io.tierlog.schemas.decision.WaterLevelCrossed;
+import io.tierlog.schemas.decision.WaterLevelRelieved;
 import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.ObjectsDeleted;
 import io.tierlog.schemas.event.PolicyPublished;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** One partition: brings decisions together with the events they answer, and hands both to the nodes. Confined to one thread. */
@@ -31,6 +46,7 @@ final class PartitionFold {
     private final String clock;
     private final Deque<Cause> unanswered = new ArrayDeque<>();
     private final Map<String, NodeFold> nodes = new LinkedHashMap<>();
+    private final Map<String, ShardFold> shards = new LinkedHashMap<>();
     /** Nodes that the present decisions are about. */
     private final List<NodeFold> touched = new ArrayList<>();
     private final Counts counts = new Counts();
@@ -203,8 +219,11 @@ final class PartitionFold {
             }
         } else if (aggregate.startsWith("node/") && !(decision instanceof AgentRefused)) {
             findings.say(Invariant.I13, "it is about " + aggregate + ", which is not registered");
-        } else if (decision instanceof BlocksPlaced placed) {
-            Naming.check(findings, placed, cause, null);
+        } else if (aggregate.startsWith("store/")) {
+            if (decision instanceof BlocksPlaced placed) {
+                Naming.check(findings, placed, cause, null);
+            }
+            shards.computeIfAbsent(aggregate, shard -> new ShardFold(shard, findings)).decision(decision, cause);
         }
     }
 
@@ -237,6 +256,14 @@ final class PartitionFold {
         counts.cancelled = io.int64(counts.cancelled);
         counts.fenced = io.int64(counts.fenced);
         io.map(nodes, io::text, node -> node(io, node));
+        io.map(shards, io::text, shard -> shard(io, shard));
+    }
+
+    private ShardFold shard(FoldBytes io, @Nullable ShardFold shard) {
+        String aggregate = io.text(shard == null ? null : shard.aggregate);
+        ShardFold fold = shard == null ? new ShardFold(aggregate, findings) : shard;
+        fold.state(io);
+        return fold;
     }
 
     private NodeFold node(FoldBytes io, @Nullable NodeFold node) {
@@ -256,6 +283,90 @@ final class PartitionFold {
         }
         for (NodeFold node : nodes.values()) {
             node.atRest();
+        }
+        shards.values().forEach(ShardFold::atRest);
+    }
+
+    /**
+     * One shard of the store: its eviction, and the deletion in flight. What the shard holds is not remembered. Confined to its partition's fold.
+     */
+    private static final class ShardFold {
+        final String aggregate;
+        private final Findings findings;
+        private boolean evicting;
+        private @Nullable DeletionIssued deletion;
+
+        ShardFold(String aggregate, Findings findings) {
+            this.aggregate = aggregate;
+            this.findings = findings;
+        }
+
+        /** Facts of other types say nothing about evictions. */
+        void decision(Fact decision, Cause cause) {
+            if (decision instanceof WaterLevelCrossed) {
+                evicting = true;
+            } else if (decision instanceof WaterLevelRelieved) {
+                evicting = false;
+            } else if (decision instanceof DeletionIssued f) {
+                issued(f, cause);
+            } else if (decision instanceof DeletionEnded f) {
+                ended(f);
+            } else if (decision instanceof BlocksRemoved f && f.tier() == Tier.STORE && f.reason() == RemovalReason.WATER_LEVEL) {
+                removed(f, cause);
+            }
+        }
+
+        private void issued(DeletionIssued f, Cause cause) {
+            if (!evicting) {
+                findings.say(Invariant.I11, "objects are to leave " + aggregate + ", which is not above its mark");
+            }
+            if (deletion != null || !cause.gives(aggregate, f.deletion())) {
+                findings.say(Invariant.I12, "deletion " + f.deletion() + " begins, and its id is not new or another one goes on: " + deletion);
+            }
+            deletion = f;
+        }
+
+        private void ended(DeletionEnded f) {
+            DeletionIssued begun = deletion;
+            if (begun == null || !begun.deletion().equals(f.deletion())) {
+                findings.say(Invariant.I12, "deletion " + f.deletion() + " ends, which is not in flight");
+            } else if (f.deletedBlocks() + f.keptBlocks() != begun.objects().stream().mapToInt(one -> one.blocks().size()).sum()) {
+                findings.say(Invariant.I12, "deletion " + f.deletion() + " ends with another number of objects than it began with");
+            }
+            deletion = null;
+        }
+
+        /** An object leaves for the mark only when an agent reports it gone. */
+        private void removed(BlocksRemoved f, Cause cause) {
+            Set<Bytes> gone = new LinkedHashSet<>();
+            if (cause.event instanceof ObjectsDeleted e) {
+                for (ShardResults results : e.objects()) {
+                    if (results.namespace().equals(f.namespace())) {
+                        results.blocks().stream().filter(ShardFold::isGone).forEach(result -> gone.add(result.block().key()));
+                    }
+                }
+            }
+            f.blocks().stream().filter(block -> !gone.contains(block.key())).findFirst().ifPresent(block -> findings.say(Invariant.I13,
+                    "block " + block.key() + " leaves " + aggregate + ", and the event that it answers does not report it gone"));
+        }
+
+        private static boolean isGone(BlockResult result) {
+            return result.status() == BlockStatus.GONE || result.reason() == OperationReason.STALE_GENERATION;
+        }
+
+        void state(FoldBytes io) {
+            evicting = io.bool(evicting);
+            DeletionIssued open = deletion;
+            if (io.bool(open != null)) {
+                deletion = io.record(DeletionIssued.TYPE, open);
+            }
+        }
+
+        void atRest() {
+            DeletionIssued open = deletion;
+            if (open != null) {
+                findings.say(Invariant.I6, "at rest deletion " + open.deletion() + " goes on");
+            }
         }
     }
 }

@@ -8,12 +8,22 @@ import io.tierlog.controller.core.table.Scan;
 import io.tierlog.controller.core.table.Table;
 import io.tierlog.controller.core.table.Tables;
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.ShardObjects;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.WireRecord;
+import io.tierlog.schemas.state.DeletionRow;
 import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.PlacementRow;
+import io.tierlog.schemas.state.PlacementState;
+import io.tierlog.schemas.state.ShardRow;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -29,7 +39,7 @@ public final class TableInvariants {
 
     private TableInvariants() {}
 
-    /** All violations in the tables of {@code partition}. Memory: the placements of one node at a time. */
+    /** All violations in the tables of {@code partition}. Memory: the placements of one node, or of one shard of the store, at a time. */
     public static List<Violation> check(Tables tables, int partition) {
         List<Violation> found = new ArrayList<>();
         for (String aggregate : nodes(tables, partition)) {
@@ -38,6 +48,18 @@ public final class TableInvariants {
                 found.add(new Violation(Invariant.I13, Violation.STATE, partition, -1, aggregate + " is a member and has no row"));
             } else {
                 new NodeTables(tables, aggregate, node, say(found, partition, aggregate)).check();
+            }
+        }
+        List<String> shards = new ArrayList<>();
+        try (var scan = tables.range(Rows.SHARDS, new RowKey.Text("clock/" + partition, ""), null)) {
+            while (scan.next()) {
+                shards.add(scan.key().id());
+            }
+        }
+        for (String aggregate : shards) {
+            ShardRow shard = tables.get(Rows.SHARDS, new RowKey.Text("clock/" + partition, aggregate));
+            if (shard != null) {
+                new ShardTables(tables, aggregate, shard, say(found, partition, aggregate)).check();
             }
         }
         return found;
@@ -242,5 +264,106 @@ public final class TableInvariants {
         long place = row.touch() + row.credit();
         return new RowKey.Order(key.aggregate(), key.tier(), row.incarnation(), group, kept, place, Integer.MAX_VALUE - row.index(),
                 key.namespace(), key.block());
+    }
+
+    /** All tables of one shard of the store. Slow and simple. Used for one check. */
+    private static final class ShardTables {
+        private final Tables tables;
+        private final String aggregate;
+        private final ShardRow shard;
+        private final TableInvariants.Say say;
+
+        ShardTables(Tables tables, String aggregate, ShardRow shard, TableInvariants.Say say) {
+            this.tables = tables;
+            this.aggregate = aggregate;
+            this.shard = shard;
+            this.say = say;
+        }
+
+        void check() {
+            Map<RowKey.Placement, PlacementRow> objects = new LinkedHashMap<>();
+            try (var scan = tables.range(Rows.PLACEMENTS, TableInvariants.firstCopy(aggregate), null)) {
+                while (scan.next()) {
+                    objects.put(scan.key(), scan.value());
+                }
+            }
+            counts(objects);
+            children(objects);
+            order(objects);
+            deletion(objects);
+        }
+
+        private void counts(Map<RowKey.Placement, PlacementRow> objects) {
+            long used = objects.values().stream().filter(row -> row.state() != PlacementState.ABSENT).count();
+            long leaving = objects.values().stream().filter(row -> row.state() == PlacementState.LEAVING).count();
+            if (used != shard.usedBlocks() || leaving != shard.leavingBlocks()) {
+                say.that(Invariant.I4, "it has " + used + " objects, " + leaving + " of them leaving, and its row says " + shard);
+            }
+        }
+
+        private void children(Map<RowKey.Placement, PlacementRow> objects) {
+            Map<RowKey.Placement, Integer> children = new LinkedHashMap<>();
+            objects.forEach((key, row) -> {
+                if (row.state() == PlacementState.SERVING && !row.parent().isEmpty()) {
+                    children.merge(new RowKey.Placement(aggregate, key.namespace(), Tier.STORE, row.parent()), 1, Integer::sum);
+                }
+                RowTables.alone(say, key, row);
+            });
+            objects.forEach((key, row) -> {
+                if (row.children() != Objects.requireNonNullElse(children.remove(key), 0)) {
+                    say.that(Invariant.I13, "children of " + key + " are not " + row.children());
+                }
+            });
+            children.forEach((key, count) -> say.that(Invariant.I13, count + " objects extend " + key + ", which has no row"));
+        }
+
+        private void order(Map<RowKey.Placement, PlacementRow> objects) {
+            Set<RowKey.Order> leaves = new LinkedHashSet<>();
+            objects.forEach((key, row) -> {
+                if (NodeTables.isLeaf(row)) {
+                    leaves.add(TableInvariants.orderOf(key, row, ""));
+                }
+            });
+            try (var scan = tables.range(Rows.ORDER,
+                    new RowKey.Order(aggregate, Tier.STORE, 0, "", 0, 0, 0, TableInvariants.firstCopy("").namespace(), Bytes.EMPTY), null)) {
+                while (scan.next()) {
+                    if (!leaves.remove(scan.key())) {
+                        say.that(Invariant.I13, "the eviction order has " + scan.key() + ", which is not a leaf");
+                    }
+                }
+            }
+            leaves.forEach(leaf -> say.that(Invariant.I13, "the eviction order lacks " + leaf));
+        }
+
+        /** What leaves is what the deletion in flight names; what it names and does not leave has gone, or was put again. */
+        private void deletion(Map<RowKey.Placement, PlacementRow> objects) {
+            DeletionRow row = tables.get(Rows.DELETIONS, new RowKey.Aggregate(aggregate));
+            if (!Objects.equals(row == null ? null : row.deletion(), shard.deletion())) {
+                say.that(Invariant.I12, "its row names " + shard.deletion() + ", and in flight is " + row);
+            }
+            Set<RowKey.Placement> named = new LinkedHashSet<>();
+            if (row != null) {
+                for (ShardObjects one : row.objects()) {
+                    Bytes namespace = Namespaces.digest(one.namespace());
+                    for (PagedBlock block : one.blocks()) {
+                        named.add(new RowKey.Placement(aggregate, namespace, Tier.STORE, block.block().key()));
+                    }
+                }
+            }
+            objects.forEach((key, object) -> {
+                boolean leaves = object.state() == PlacementState.LEAVING;
+                if (leaves && (row == null || !row.deletion().equals(object.operation()) || !named.contains(key))) {
+                    say.that(Invariant.I12, key + " leaves by " + object.operation() + ", and in flight is " + (row == null ? null : row.deletion()));
+                }
+            });
+            long since = row == null ? 0 : Cause.offsetOf(row.deletion().substring(0, row.deletion().lastIndexOf('.')));
+            objects.forEach((key, object) -> {
+                PlacementRow parent = objects.get(new RowKey.Placement(aggregate, key.namespace(), Tier.STORE, object.parent()));
+                boolean above = parent != null && parent.state() == PlacementState.LEAVING && object.state() == PlacementState.SERVING;
+                if (above && object.touch() <= since) { // what was put since then may extend what goes
+                    say.that(Invariant.I10, key + " stays, and what it extends leaves");
+                }
+            });
+        }
     }
 }

@@ -12,6 +12,7 @@ import io.tierlog.schemas.MigrationPolicy;
 import io.tierlog.schemas.PeerPolicy;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.PromotionPolicy;
+import io.tierlog.schemas.StorePolicy;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.TierBound;
 import io.tierlog.schemas.WritePolicy;
@@ -33,6 +34,9 @@ public final class Policies {
 
     /** The expiry defaults of a policy without them: a day and an hour. Part of the core's version. */
     private static final ExpiryPolicy EXPIRY = new ExpiryPolicy(86_400_000, 3_600_000);
+
+    /** What a policy that bounds the shards of the store and says no more has; without a bound of its own. */
+    public static final StorePolicy STORE = new StorePolicy(0, 0.9, 0.8, 600_000);
 
     /** Marks are counted in millionths of the capacity. */
     private static final long MILLION = 1_000_000;

@@ -13,6 +13,7 @@ import io.tierlog.schemas.PeerPolicy;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.PromotionPolicy;
 import io.tierlog.schemas.Retention;
+import io.tierlog.schemas.StorePolicy;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.TierBound;
 import io.tierlog.schemas.WritePolicy;
@@ -62,6 +63,9 @@ public final class PolicyRules {
             rules.within(rules.limits.longestMarkMs(), policy.expiry().nodesMs(), "expiry.nodes");
             rules.within(rules.limits.longestMarkMs(), policy.expiry().namespacesMs(), "expiry.namespaces");
         }
+        if (policy.store() != null) {
+            rules.store(policy.store());
+        }
         return List.copyOf(rules.findings);
     }
 
@@ -77,6 +81,13 @@ public final class PolicyRules {
             }
             order(bound.order(), one);
         }
+    }
+
+    private void store(StorePolicy store) {
+        within(core.placements(), store.shardBlocks(), "store.shard_blocks");
+        marks("store", store.highMark(), store.lowMark());
+        check(store.highMark() > 0, "store.high", "must be above 0: a store without a bound has no shard_blocks");
+        upTo(limits.longestMarkMs(), store.keepMs(), "store.keep");
     }
 
     private void fetch(FetchPolicy fetch) {

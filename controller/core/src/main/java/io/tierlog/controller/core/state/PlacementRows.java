@@ -13,7 +13,7 @@ import io.tierlog.schemas.state.PlacementState;
 public final class PlacementRows {
     private PlacementRows() {}
 
-    /** Whether the controller decides what leaves the tier: then it keeps the eviction order. */
+    /** Whether the controller decides what leaves the tier of a node, for its groups too. */
     public static boolean isOrdered(Tier tier) {
         return switch (tier) {
             case HOST, DISK -> true;

@@ -158,7 +158,9 @@ public sealed interface RowKey<K> {
             /** A node whose last incarnation has ended. */
             NODE(10, Queue.EXPIRE),
             /** A namespace without blocks, by its digest. */
-            NAMESPACE(11, Queue.EXPIRE);
+            NAMESPACE(11, Queue.EXPIRE),
+            /** A deletion from the store has no answer. */
+            DELETION(12, Queue.ACT);
 
             private static final List<Kind> BY_CODE = List.of(values());
 

@@ -2,6 +2,7 @@
 package io.tierlog.controller.core.table;
 
 import io.tierlog.schemas.state.ClockRow;
+import io.tierlog.schemas.state.DeletionRow;
 import io.tierlog.schemas.state.EntryRow;
 import io.tierlog.schemas.state.LeaseRow;
 import io.tierlog.schemas.state.MarkRow;
@@ -15,6 +16,7 @@ import io.tierlog.schemas.state.PolicyRow;
 import io.tierlog.schemas.state.PromotionRow;
 import io.tierlog.schemas.state.RequestRow;
 import io.tierlog.schemas.state.SealedRow;
+import io.tierlog.schemas.state.ShardRow;
 import io.tierlog.schemas.state.TaskRow;
 import java.util.List;
 
@@ -83,10 +85,18 @@ public final class Rows {
     public static final Table<RowKey.Text, PeerReadLeaseRow> GRANTS =
             new Table<>(18, row -> 1 + row.blocks().size(), "grants", RowKey.Text::read, PeerReadLeaseRow.TYPE);
 
+    /** Shards of the store that have objects, under clock/PARTITION. */
+    public static final Table<RowKey.Text, ShardRow> SHARDS = new Table<>(19, Rows::one, "shards", RowKey.Text::read, ShardRow.TYPE);
+
+    /** The deletion in flight of each shard. */
+    public static final Table<RowKey.Aggregate, DeletionRow> DELETIONS = new Table<>(
+            20, row -> 1 + row.objects().stream().mapToInt(one -> one.blocks().size()).sum(), "deletions", RowKey.Aggregate::read,
+            DeletionRow.TYPE);
+
     /** All of them, by number. */
     public static final List<Table<?, ?>> ALL = List.of(
             CLOCK, POLICY, MEMBERS, TIMERS, NODES, NAMESPACES, REQUESTS, SEALED, OPERATIONS, LEASES, PLACEMENTS, ORDER, MARKS, TASKS, MIGRATIONS,
-            PROMOTIONS, QUEUE, GRANTS);
+            PROMOTIONS, QUEUE, GRANTS, SHARDS, DELETIONS);
 
     /** The row of an index. */
     public static final EntryRow ENTRY = new EntryRow(true);

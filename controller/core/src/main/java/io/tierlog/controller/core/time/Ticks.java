@@ -20,6 +20,7 @@ import io.tierlog.controller.core.state.NodeRows;
 import io.tierlog.controller.core.state.OperationRows;
 import io.tierlog.controller.core.state.TickCounters;
 import io.tierlog.controller.core.state.TimerRows;
+import io.tierlog.controller.core.store.StoreEviction;
 import io.tierlog.controller.core.table.RowKey;
 import io.tierlog.controller.core.table.Rows;
 import io.tierlog.controller.core.table.Tables;
@@ -75,7 +76,8 @@ public final class Ticks {
     }
 
     /**
-     * Whether a tick at that time would do nothing but move log time on: the partition has no node that lives or is cleaned up, and no timer is due.
+     * Whether a tick at that time would do nothing but move log time on: the partition has no node that lives or is cleaned up, no shard of the store
+     * above its mark, and no timer that is due.
      * A clock may leave such ticks out. Where a node lives, each tick counts.
      *
      * @param nowMs the time that the tick would have, milliseconds since 1970
@@ -100,7 +102,7 @@ public final class Ticks {
                 }
             }
         }
-        return true;
+        return !StoreEviction.isWanted(tables, clock, row.policy());
     }
 
     /** What follows once the time is in the tables. */
@@ -122,6 +124,7 @@ public final class Ticks {
             budget -= Drains.decide(n, budget);
             Promotions.goOn(n);
         }
+        StoreEviction.decide(d, budget);
         Expiry.decide(d);
     }
 
@@ -132,6 +135,10 @@ public final class Ticks {
                 MigrationRequests.unanswered(d, timer.owner());
                 continue;
             }
+            if (timer.kind() == RowKey.Timer.Kind.DELETION) {
+                StoreEviction.unanswered(d, timer.owner());
+                continue;
+            }
             NodeContext n = d.node(timer.owner());
             if (n == null) {
                 continue; // it has expired: its timers go when time moves on
@@ -140,7 +147,7 @@ public final class Ticks {
                 case OPERATION -> overdue(n, timer.id());
                 case LEASE -> expired(n, timer.id());
                 case MARK -> Marks.expired(n, timer.id());
-                case NONE, REQUEST, PROMOTION, MIGRATION, ANSWER, GRANT, ENDED, NODE, NAMESPACE ->
+                case NONE, REQUEST, PROMOTION, MIGRATION, ANSWER, GRANT, ENDED, NODE, NAMESPACE, DELETION ->
                         throw new IllegalHistory("A timer for " + timer.kind() + " is in queue " + queue);
             }
         }

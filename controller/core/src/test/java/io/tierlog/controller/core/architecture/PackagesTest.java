@@ -37,14 +37,15 @@ class PackagesTest {
             eviction: api decide operation policy state table
             promotion: api decide operation policy state table
             placement: api decide operation promotion state table
+            store: api decide eviction policy state table
             migration: api decide eviction operation placement policy state table
             writeback: api decide migration operation policy state table
             peer: decide operation policy promotion state table
             request: api decide operation peer policy promotion state table writeback
             result: decide migration operation peer placement promotion request state writeback
             node: api decide migration peer policy promotion request state table
-            time: api decide eviction migration node peer promotion state table
-            dispatch: api decide eviction migration node peer placement promotion request result state time writeback
+            time: api decide eviction migration node peer promotion state store table
+            dispatch: api decide eviction migration node peer placement promotion request result state store time writeback
             core: api decide dispatch evolve table
             """;
 

@@ -28,6 +28,7 @@ import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.PromotionPolicy;
 import io.tierlog.schemas.Retention;
 import io.tierlog.schemas.SampleRule;
+import io.tierlog.schemas.StorePolicy;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.TierBound;
 import io.tierlog.schemas.WritePolicy;
@@ -61,7 +62,8 @@ final class World {
             new MigrationPolicy(86_400_000, MarkClearing.ON_WRITE, 8, 4L << 30, List.of(new GroupPolicy("chat", List.of("chat/*"), 1_000L,
                     List.of(new GroupTier(Tier.DISK, 2_000L, 0.9, 0.8, EvictionOrder.GAPS)),
                     List.of(new MigrationRoute(Tier.HOST, Tier.DISK, 0.5, true, true, Retention.DELETE_SOURCE, 2, 1_000))))), FETCH,
-            List.of(new TierBound(Tier.DISK, 1L << 30, EvictionOrder.LRU)), new ExpiryPolicy(86_400_000, 3_600_000));
+            List.of(new TierBound(Tier.DISK, 1L << 30, EvictionOrder.LRU)), new ExpiryPolicy(86_400_000, 3_600_000),
+            new StorePolicy(10_000, 0.9, 0.8, 600_000));
 
     private World() {}
 

@@ -246,7 +246,7 @@ public final class Transfers {
         };
     }
 
-    /** Measures what begins on its way to {@code store}. */
+    /** Measures what begins on its way to {@code store}; deletes move no bytes and are not measured. */
     public StoreTransfers measured(StoreTransfers store) {
         return new StoreTransfers() {
             @Override
@@ -270,6 +270,11 @@ public final class Transfers {
             public void write(long unit, String namespace, List<PageObject> objects) {
                 begins(Way.STORE_OUT, unit, objects.size());
                 store.write(unit, namespace, objects);
+            }
+
+            @Override
+            public void delete(long unit, String namespace, List<StoredObject> objects) {
+                store.delete(unit, namespace, objects);
             }
         };
     }

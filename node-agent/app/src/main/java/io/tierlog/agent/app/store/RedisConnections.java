@@ -139,7 +139,7 @@ final class RedisConnections implements AutoCloseable {
         return switch (why.split(" ", 2)[0]) {
             case "LOADING", "BUSY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN" -> StoreFault.silent(why, e);
             case "READONLY", "NOAUTH", "WRONGPASS", "NOPERM", "NOSCRIPT", "MISCONF", "NOREPLICAS", "DENIED", "MOVED" -> StoreFault.refused(why, e);
-            // OOM: the server is full, and what it has can be read.
+            case "OOM" -> StoreFault.full(why, e); // what it has can be read
             default -> StoreFault.failed(why, e);
         };
     }

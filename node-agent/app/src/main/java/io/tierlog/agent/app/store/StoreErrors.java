@@ -20,6 +20,9 @@ final class StoreErrors {
             "read-only file system", "connection timed out", "host is down", "no route to host", "transport endpoint", "no such device",
             "cannot send after transport endpoint shutdown");
 
+    /** ENOSPC, EDQUOT. */
+    private static final List<String> FULL = List.of("no space left on device", "disk quota exceeded");
+
     private StoreErrors() {}
 
     /** True when the same call by name may find what is there now. */
@@ -27,7 +30,7 @@ final class StoreErrors {
         return says(failure, STALE);
     }
 
-    /** STORE_UNAVAILABLE when nothing of the store can be had, IO when it may be this object alone (EIO, ENOSPC and all others). */
+    /** STORE_UNAVAILABLE when nothing of the store can be had, NO_ROOM when it takes no more, IO when it may be this object alone. */
     static OperationReason reason(Exception failure) {
         if (failure instanceof FanLocks.NoLockException && failure.getCause() instanceof Exception cause) {
             return reason(cause);
@@ -36,7 +39,7 @@ final class StoreErrors {
                 || failure instanceof ReadOnlyFileSystemException
                 || isStale(failure)
                 || says(failure, NOBODY_THERE);
-        return unavailable ? OperationReason.STORE_UNAVAILABLE : OperationReason.IO;
+        return unavailable ? OperationReason.STORE_UNAVAILABLE : says(failure, FULL) ? OperationReason.NO_ROOM : OperationReason.IO;
     }
 
     private static boolean says(Exception failure, List<String> words) {

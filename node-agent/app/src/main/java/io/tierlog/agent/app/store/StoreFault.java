@@ -31,6 +31,11 @@ final class StoreFault extends Exception {
         return new StoreFault(OperationReason.IO, false, message, cause);
     }
 
+    /** The server has no space for more. */
+    static StoreFault full(String message, Throwable cause) {
+        return new StoreFault(OperationReason.NO_ROOM, false, message, cause);
+    }
+
     OperationReason reason() {
         return reason;
     }

@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -138,6 +139,32 @@ public final class StoreWorkers implements StoreTransfers, AutoCloseable {
         });
     }
 
+    /** One piece, for one writer: the order counts, and what stays ends it. Deletes share the writers, since they make space for them. */
+    @Override
+    public void delete(long unit, String namespace, List<StoredObject> objects) {
+        Bytes digest = digest(namespace);
+        UnitResult[] results = new UnitResult[objects.size()];
+        Arrays.fill(results, failed(OperationReason.CANCELLED));
+        boolean queued = writers.submit(new Unit(objects.size(), objects.size(), new Load(objects.size(), 0)), (from, to, ran) -> {
+            for (int i = from; i < to && ran; i++) {
+                StoredObject object = objects.get(i);
+                results[i] = i > from && stays(results[i - 1])
+                        ? results[i - 1]
+                        : one(digest, object.key(), name -> store.delete(name, object.generation()));
+            }
+        }, () -> completions.accept(new StoreUnitEnded(unit, Arrays.asList(results))));
+        if (!queued) {
+            completions.accept(new StoreUnitEnded(unit, Collections.nCopies(objects.size(), failed(OperationReason.QUEUE_FULL))));
+        }
+    }
+
+    private static boolean stays(UnitResult result) {
+        return switch (result.reason()) {
+            case NOT_FOUND, STALE_GENERATION -> false;
+            default -> result.status() != BlockStatus.GONE;
+        };
+    }
+
     /** Lets pieces under way end, answers the rest with CANCELLED, and returns when no byte moves any more. */
     @Override
     public void close() {
@@ -153,7 +180,8 @@ public final class StoreWorkers implements StoreTransfers, AutoCloseable {
         Load load = new Load(objects.size(), (long) objects.size() * host.blockBytes());
         boolean queued = workers.submit(new Unit(objects.size(), limits.pieceObjects(), load), (from, to, ran) -> {
             for (int i = from; i < to && ran; i++) {
-                results[i] = one(digest, objects.get(i), mover);
+                PageObject object = objects.get(i);
+                results[i] = one(digest, object.key(), name -> mover.move(name, object));
             }
         }, () -> completions.accept(new StoreUnitEnded(unit, Arrays.asList(results))));
         if (!queued) {
@@ -161,13 +189,13 @@ public final class StoreWorkers implements StoreTransfers, AutoCloseable {
         }
     }
 
-    private UnitResult one(Bytes namespace, PageObject object, Mover mover) {
+    private UnitResult one(Bytes namespace, Bytes key, Function<ObjectName, SharedStore.Result> call) {
         SharedStore.Result result;
         try {
-            result = mover.move(new ObjectName(namespace, object.key()), object);
+            result = call.apply(new ObjectName(namespace, key));
         } catch (RuntimeException e) {
             // The port does not throw; a defect of a store must not leave the unit without an end.
-            LOG.error("the store threw on object {}", object.key(), e);
+            LOG.error("the store threw on object {}", key, e);
             return failed(OperationReason.IO);
         }
         if (result.status() == BlockStatus.FAILED && result.reason() != OperationReason.NOT_FOUND) {

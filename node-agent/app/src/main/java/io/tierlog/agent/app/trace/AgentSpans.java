@@ -185,6 +185,11 @@ final class AgentSpans {
             public void write(long unit, String namespace, List<PageObject> objects) {
                 store.write(unit, namespace, objects);
             }
+
+            @Override
+            public void delete(long unit, String namespace, List<StoredObject> objects) {
+                store.delete(unit, namespace, objects);
+            }
         };
     }
 

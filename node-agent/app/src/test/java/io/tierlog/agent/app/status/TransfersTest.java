@@ -48,6 +48,9 @@ class TransfersTest {
         public void write(long unit, String namespace, List<PageObject> objects) {
             written.add(unit);
         }
+
+        @Override
+        public void delete(long unit, String namespace, List<StoredObject> objects) {}
     });
 
     private MetricSnapshot metric(String name) {

@@ -218,7 +218,7 @@ class DirectoryStoreDeleteTest {
     @CsvSource({
         "Stale file handle, STORE_UNAVAILABLE",
         "Input/output error, IO",
-        "No space left on device, IO",
+        "No space left on device, NO_ROOM",
         "Read-only file system, STORE_UNAVAILABLE",
         "Connection timed out, STORE_UNAVAILABLE",
         "Transport endpoint is not connected, STORE_UNAVAILABLE"

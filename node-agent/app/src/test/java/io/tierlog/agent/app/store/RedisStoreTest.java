@@ -143,7 +143,7 @@ class RedisStoreTest extends StoreContractTest {
             arrived.add(i - 1);
             last = writeLarge(store(), i);
         }
-        assertEquals(OperationReason.IO, last.reason(), last.detail());
+        assertEquals(OperationReason.NO_ROOM, last.reason(), last.detail());
         assertTrue(last.detail().contains("OOM"), last.detail());
         assertTrue(arrived.size() > 5, arrived.toString());
         for (int i : arrived) {

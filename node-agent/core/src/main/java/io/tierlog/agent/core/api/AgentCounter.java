@@ -15,6 +15,7 @@ public enum AgentCounter {
     PROMOTIONS_ASKED("Blocks that reads found on the disk alone and requested a promotion for"),
     SAVED_BLOCKS("Blocks that came from the device to the host"),
     BACKED_UP_BLOCKS("Blocks that backups wrote to the store"),
+    DELETED_OBJECTS("Objects that this agent deleted from the store for a shard"),
     EVICTED_BLOCKS("Blocks that left the host under pressure"),
     LAST_COPIES_EVICTED("Of the evicted blocks those that were not known to be held anywhere else"),
     CHECKSUM_FAILURES("Host pages whose bytes were not those that were written"),

@@ -19,6 +19,7 @@ import io.tierlog.schemas.command.CancelOperation;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.command.CommandHeader;
 import io.tierlog.schemas.command.CopyBlocks;
+import io.tierlog.schemas.command.DeleteObjects;
 import io.tierlog.schemas.command.DropBlocks;
 import io.tierlog.schemas.command.FenceAgent;
 import io.tierlog.schemas.command.GrantPeerRead;
@@ -89,7 +90,7 @@ public final class Commands {
         return ours;
     }
 
-    /** Runs, repeats or refuses a command that is for us and no FenceAgent. */
+    /** Runs, repeats or refuses a command that is for us and has a number. */
     public void take(Command command) {
         CommandHeader header = command.header();
         String operation = operationOf(command);
@@ -156,7 +157,7 @@ public final class Commands {
             case PromoteBlocks promote -> promotes.run(promote);
             case GrantPeerRead grant -> peerReads.grant(grant);
             case RefusePeerRead refusal -> peerReads.refuse(refusal);
-            case FenceAgent fence -> throw new IllegalStateException("Not numbered: " + fence);
+            case FenceAgent _, DeleteObjects _ -> throw new IllegalStateException("Not numbered: " + command);
         }
     }
 
@@ -196,6 +197,7 @@ public final class Commands {
             case GrantPeerRead c -> null;
             case RefusePeerRead c -> null;
             case FenceAgent c -> null;
+            case DeleteObjects c -> null;
         };
     }
 }

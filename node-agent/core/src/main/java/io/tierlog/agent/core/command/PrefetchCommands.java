@@ -7,6 +7,7 @@ import io.tierlog.agent.core.operation.BlockTransfer;
 import io.tierlog.agent.core.operation.HostFill;
 import io.tierlog.agent.core.operation.Operations;
 import io.tierlog.agent.core.operation.Prefetch;
+import io.tierlog.agent.core.operation.StoreShard;
 import io.tierlog.agent.core.operation.TransferSession;
 import io.tierlog.agent.core.page.Page;
 import io.tierlog.agent.core.peer.PeerChoice;
@@ -23,6 +24,7 @@ import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.event.OperationStarted;
 import io.tierlog.schemas.event.PeerReadRequested;
+import io.tierlog.schemas.event.StoreReadStarted;
 import java.util.List;
 import java.util.Optional;
 
@@ -107,8 +109,21 @@ public final class PrefetchCommands {
         context.journal().started(command.operation());
         context.append(command.header().command(),
                 e -> new OperationStarted(e, command.operation(), OperationKind.PREFETCH, command.namespace(), pages));
+        reportReads(command, items);
         attempt.fetch(fetch);
         operations.add(fetch);
+    }
+
+    /** Reports to the shard what is read from the store, before it is read: it stays there for a while. */
+    private void reportReads(PrefetchBlocks command, List<BlockTransfer> items) {
+        List<Block> read = items.stream()
+                .filter(item -> item.state() == BlockTransfer.State.PENDING && item.placement() == null && !item.isFromPeer())
+                .map(BlockTransfer::block).toList();
+        if (!read.isEmpty()) {
+            String shard = "store/" + StoreShard.of(command.namespace(), command.root(), context.limits().storeShards());
+            context.append(shard, command.header().command(),
+                    e -> new StoreReadStarted(e, context.registration().node(), command.namespace(), read));
+        }
     }
 
     /** Requests a peer read by an event; blocks that this node's disk holds are read there. */

@@ -17,6 +17,7 @@ import io.tierlog.schemas.command.BackUpBlocks;
 import io.tierlog.schemas.event.BackUpDone;
 import io.tierlog.schemas.event.BackUpFailed;
 import io.tierlog.schemas.event.BlocksStored;
+import io.tierlog.schemas.event.StoreFull;
 import java.util.List;
 
 /** Host to store, put-if-absent. Pins the host pages under its name until it ends. */
@@ -92,15 +93,19 @@ public final class BackUp extends TransferSession {
         reportStored();
     }
 
-    /** Also reports what was there already: the shard did not list it, or there would be no backup of it. */
+    /** Also reports what was there already: the shard did not list it, or there would be no backup of it. And that the store has no space. */
     private void reportStored() {
         List<PagedBlock> stored = items.stream()
                 .filter(BlockTransfer::done)
                 .map(item -> new PagedBlock(item.block, -1, item.writtenGeneration(), item.crc32c()))
                 .toList();
+        String shard = "store/" + StoreShard.of(namespace, root, context.limits().storeShards());
         if (!stored.isEmpty()) {
-            String shard = "store/" + StoreShard.of(namespace, root, context.limits().storeShards());
             context.append(shard, cause, e -> new BlocksStored(e, context.registration().node(), namespace, stored));
+        }
+        int refused = (int) items.stream().filter(item -> item.reason() == OperationReason.NO_ROOM).count();
+        if (refused > 0) {
+            context.append(shard, cause, e -> new StoreFull(e, context.registration().node(), refused));
         }
     }
 }

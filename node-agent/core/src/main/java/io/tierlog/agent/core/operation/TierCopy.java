@@ -24,6 +24,7 @@ import io.tierlog.schemas.command.CopyOrigin;
 import io.tierlog.schemas.event.BlocksStored;
 import io.tierlog.schemas.event.CopyDone;
 import io.tierlog.schemas.event.CopyFailed;
+import io.tierlog.schemas.event.StoreFull;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -348,17 +349,28 @@ public final class TierCopy extends TransferSession {
                 e -> new CopyFailed(e, operation, source, target, why, namespace, results));
     }
 
-    /** Reports to the store's shard of the prompt what the store holds now, by this copy or before; without a root, to that of each block's key. */
+    /**
+     * Reports to the store's shard of the prompt what the store holds now, by this copy or before, and that it has no space for the rest; without a
+     * root, to that of each block's key.
+     */
     private void reportStored() {
         Map<Integer, List<PagedBlock>> stored = new LinkedHashMap<>();
+        Map<Integer, Integer> refused = new LinkedHashMap<>();
         for (BlockTransfer item : items) {
-            if (target == Tier.STORE && item.done()) {
+            boolean full = item.reason() == OperationReason.NO_ROOM;
+            if (target == Tier.STORE && (item.done() || full)) {
                 int shard = StoreShard.of(namespace, root.isEmpty() ? item.block.key() : root, context.limits().storeShards());
-                stored.computeIfAbsent(shard, any -> new ArrayList<>())
-                        .add(new PagedBlock(item.block, -1, item.writtenGeneration(), item.crc32c()));
+                if (full) {
+                    refused.merge(shard, 1, Integer::sum);
+                } else {
+                    stored.computeIfAbsent(shard, any -> new ArrayList<>())
+                            .add(new PagedBlock(item.block, -1, item.writtenGeneration(), item.crc32c()));
+                }
             }
         }
         stored.forEach((shard, blocks) ->
                 context.append("store/" + shard, cause, e -> new BlocksStored(e, context.registration().node(), namespace, blocks)));
+        refused.forEach((shard, blocks) ->
+                context.append("store/" + shard, cause, e -> new StoreFull(e, context.registration().node(), blocks)));
     }
 }

@@ -13,6 +13,9 @@ public interface StoreTransfers {
     /** One block: its key, the host page, and for writes the checksum the page must have (0 for reads). */
     record PageObject(Bytes key, int hostPage, int crc32c) {}
 
+    /** One object as the log knows it. */
+    record StoredObject(Bytes key, long generation) {}
+
     /** Probes how many of {@code keys}, from the first on, the store has without a gap; the answer is marked when the store is unreachable. */
     void probe(long unit, String namespace, List<Bytes> keys);
 
@@ -27,4 +30,10 @@ public interface StoreTransfers {
 
     /** Writes host pages as objects, put-if-absent, after checking the page against its checksum. */
     void write(long unit, String namespace, List<PageObject> objects);
+
+    /**
+     * Deletes objects in this order, each of exactly its generation: GONE, NOT_FOUND, STALE_GENERATION, or why one stays; those behind it stay too,
+     * for the same reason. No page is touched.
+     */
+    void delete(long unit, String namespace, List<StoredObject> objects);
 }

@@ -20,6 +20,7 @@ import io.tierlog.schemas.command.CancelOperation;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.command.CommandHeader;
 import io.tierlog.schemas.command.CopyBlocks;
+import io.tierlog.schemas.command.DeleteObjects;
 import io.tierlog.schemas.command.DropBlocks;
 import io.tierlog.schemas.command.FenceAgent;
 import io.tierlog.schemas.command.GrantPeerRead;
@@ -192,6 +193,9 @@ final class Agent {
             case PromoteBlocks promote -> refuse(promote.header(), promote.operation(), OperationReason.UNSUPPORTED);
             case GrantPeerRead grant -> began(grant.header());
             case RefusePeerRead refusal -> began(refusal.header());
+            case DeleteObjects delete -> throw BenchException.failed(
+                    "the controller evicts from the store of the benchmark: " + delete.deletion(),
+                    "leave the capacity of the store out of the policy");
             case FenceAgent fence -> throw BenchException.failed(
                     "the controller fenced node " + node + " of the benchmark for incarnation " + fence.currentIncarnation(),
                     "the machine may be too slow for this load: try a lower --rate");

@@ -93,8 +93,10 @@ final class NodeFold {
             case NodeExpired _ -> forget(node);
             case EngineJoined f -> change(node, row -> row.instance(f.instance(), true));
             case EngineLeft f -> change(node, row -> row.instance(f.instance(), false));
-            case WaterLevelCrossed f when f.group().isEmpty() -> change(node, row -> row.with(f.tier(), row.tier(f.tier()).above(atMs)));
-            case WaterLevelRelieved f when f.group().isEmpty() -> change(node, row -> row.with(f.tier(), row.tier(f.tier()).above(0)));
+            case WaterLevelCrossed f when f.group().isEmpty() && f.tier() != Tier.STORE ->
+                change(node, row -> row.with(f.tier(), row.tier(f.tier()).above(atMs)));
+            case WaterLevelRelieved f when f.group().isEmpty() && f.tier() != Tier.STORE ->
+                change(node, row -> row.with(f.tier(), row.tier(f.tier()).above(0)));
             case BlocksRemoved f when fact.envelope().aggregate().startsWith("node/") ->
                 removed(node, new Removal(atMs, f.tier(), f.namespace(), f.reason(), f.blocks().size(), f.lastCopiesLost()));
             default -> {}

@@ -13,6 +13,7 @@ import io.tierlog.agent.core.port.PeerReplies;
 import io.tierlog.agent.core.port.PeerReplies.LeasedPage;
 import io.tierlog.agent.core.port.PeerTransfers.PeerPage;
 import io.tierlog.agent.core.port.StoreTransfers;
+import io.tierlog.agent.core.port.StoreTransfers.StoredObject;
 import io.tierlog.ops.simulation.engine.DevicePages;
 import io.tierlog.ops.simulation.engine.Oracle;
 import io.tierlog.ops.simulation.engine.Tally;
@@ -172,6 +173,11 @@ public final class Machine implements DeviceCopies, StoreTransfers {
     @Override
     public void write(long unit, String namespace, List<PageObject> objects) {
         add(Unit.objects(unit, Unit.Kind.STORE_WRITE, namespace, objects, step));
+    }
+
+    @Override
+    public void delete(long unit, String namespace, List<StoredObject> objects) {
+        add(Unit.deletions(unit, namespace, objects, step));
     }
 
     /** The way to the disk. */
@@ -399,10 +405,12 @@ public final class Machine implements DeviceCopies, StoreTransfers {
         }
         List<UnitResult> results = new ArrayList<>(unit.size());
         for (int i = 0; i < unit.size(); i++) {
-            results.add(ended(unit, i, fate));
+            boolean behind = unit.kind == Unit.Kind.STORE_DELETE && i > 0 && stays(results.getLast());
+            results.add(behind ? results.getLast() : ended(unit, i, fate));
         }
-        // A drop of unknown outcome is repeated, and it names a generation: nothing waits for it.
-        if (unit.kind != Unit.Kind.DISK_DROP && results.stream().anyMatch(result -> result.status() == BlockStatus.UNKNOWN)) {
+        // A drop or delete of unknown outcome is repeated, and it names a generation: nothing waits for it.
+        boolean repeated = unit.kind == Unit.Kind.DISK_DROP || unit.kind == Unit.Kind.STORE_DELETE;
+        if (!repeated && results.stream().anyMatch(result -> result.status() == BlockStatus.UNKNOWN)) {
             unit.fate = fate;
             doubtful.add(unit);
         } else {
@@ -412,6 +420,12 @@ public final class Machine implements DeviceCopies, StoreTransfers {
             }
         }
         return input(unit, results);
+    }
+
+    /** An object that is not deleted keeps those behind it in the unit. */
+    private static boolean stays(UnitResult result) {
+        return result.status() != BlockStatus.GONE && result.reason() != OperationReason.NOT_FOUND
+                && result.reason() != OperationReason.STALE_GENERATION;
     }
 
     private UnitResult ended(Unit unit, int position, Fate fate) {
@@ -467,7 +481,7 @@ public final class Machine implements DeviceCopies, StoreTransfers {
     private static AgentInput input(Unit unit, List<UnitResult> results) {
         return switch (unit.kind) {
             case LOAD, SAVE -> new AgentInput.CopiesEnded(unit.id, results);
-            case STORE_READ, STORE_WRITE -> new AgentInput.StoreUnitEnded(unit.id, results);
+            case STORE_READ, STORE_WRITE, STORE_DELETE -> new AgentInput.StoreUnitEnded(unit.id, results);
             case DISK_READ, DISK_WRITE, DISK_DROP -> new AgentInput.DiskUnitEnded(unit.id, results);
             case PROBE, FIND, PEER_READ -> throw new IllegalArgumentException("no unit that ends by itself: " + unit.kind);
         };
@@ -507,6 +521,10 @@ public final class Machine implements DeviceCopies, StoreTransfers {
             case DISK_WRITE -> {
                 PageWrite write = unit.writes.get(position);
                 yield sent(unit.namespace, write.hostPage(), new Block(write.index(), write.key(), write.parent()), parts.disk, write.crc32c());
+            }
+            case STORE_DELETE -> {
+                StoredObject object = unit.deletions().get(position);
+                yield of(parts.store.delete(unit.namespace, object.key(), object.generation()));
             }
             case DISK_DROP -> of(parts.disk.drop(unit.namespace, unit.drops.get(position).key(), unit.drops.get(position).generation()));
             case LOAD, SAVE, PROBE, FIND, PEER_READ -> throw new IllegalStateException("handled before");

@@ -266,6 +266,20 @@ public final class Medium {
         return new Answer(BlockStatus.ARRIVED, OperationReason.COMPLETED, crc32c, generation, null, null);
     }
 
+    /** Deletes an object of exactly this generation; generations are never given twice. */
+    Answer delete(String namespace, Bytes key, long generation) {
+        Name name = new Name(namespace, key);
+        Held there = held.get(name);
+        if (!reachable) {
+            return Answer.failed(OperationReason.STORE_UNAVAILABLE);
+        }
+        if (there == null || there.generation != generation) {
+            return Answer.failed(there == null ? OperationReason.NOT_FOUND : OperationReason.STALE_GENERATION);
+        }
+        lose(name);
+        return new Answer(BlockStatus.GONE, OperationReason.COMPLETED, 0, generation, null, null);
+    }
+
     /** Reads and verifies; {@code generation} 0 stands for any. A copy that is not what it should be is held no longer. */
     Answer read(String namespace, Bytes key, long generation) {
         Name name = new Name(namespace, key);

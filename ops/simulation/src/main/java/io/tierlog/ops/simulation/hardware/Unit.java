@@ -6,6 +6,7 @@ import io.tierlog.agent.core.port.DiskTransfers.DiskObject;
 import io.tierlog.agent.core.port.DiskTransfers.PageRead;
 import io.tierlog.agent.core.port.DiskTransfers.PageWrite;
 import io.tierlog.agent.core.port.StoreTransfers.PageObject;
+import io.tierlog.agent.core.port.StoreTransfers.StoredObject;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
@@ -20,6 +21,7 @@ public final class Unit {
         SAVE(OperationKind.WRITE_BACK),
         STORE_READ(OperationKind.PREFETCH),
         STORE_WRITE(OperationKind.BACK_UP),
+        STORE_DELETE(OperationKind.UNKNOWN),
         PROBE(OperationKind.UNKNOWN),
         DISK_READ(OperationKind.PREFETCH),
         DISK_WRITE(OperationKind.COPY),
@@ -48,6 +50,8 @@ public final class Unit {
     final List<PageWrite> writes;
     final List<PageRead> reads;
     final List<DiskObject> drops;
+    /** Objects to delete from the store. */
+    private List<StoredObject> deletions = List.of();
     /** Where a read from another node stands; null for other kinds. */
     final @Nullable PeerRead peer;
     /** The step of the agent in which it was queued: units of one operation begin together. */
@@ -113,6 +117,13 @@ public final class Unit {
         return new Unit(id, Kind.DISK_DROP, namespace, work, step);
     }
 
+    static Unit deletions(long id, String namespace, List<StoredObject> objects, long step) {
+        Work work = new Work(List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), null);
+        Unit unit = new Unit(id, Kind.STORE_DELETE, namespace, work, step);
+        unit.deletions = List.copyOf(objects);
+        return unit;
+    }
+
     static Unit find(long id, String namespace, int firstIndex, List<Bytes> keys, long step) {
         Work work = new Work(List.of(), List.of(), List.copyOf(keys), List.of(), List.of(), List.of(), null);
         Unit unit = new Unit(id, Kind.FIND, namespace, work, step);
@@ -123,6 +134,11 @@ public final class Unit {
     static Unit peer(long id, String namespace, PeerRead read, long step) {
         Work work = new Work(List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), read);
         return new Unit(id, Kind.PEER_READ, namespace, work, step);
+    }
+
+    /** Objects that it deletes from the store. */
+    List<StoredObject> deletions() {
+        return deletions;
     }
 
     /** Namespace of its blocks; empty for the device. */
@@ -189,6 +205,7 @@ public final class Unit {
 
     /** Blocks in it. */
     public int size() {
-        return copies.size() + objects.size() + writes.size() + reads.size() + drops.size() + (peer == null ? 0 : peer.pages().size());
+        return copies.size() + objects.size() + writes.size() + reads.size() + drops.size() + deletions.size()
+                + (peer == null ? 0 : peer.pages().size());
     }
 }

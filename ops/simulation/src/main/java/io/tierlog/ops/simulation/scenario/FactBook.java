@@ -11,6 +11,7 @@ import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.PromotionOutcome;
 import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.ConfigWarning;
+import io.tierlog.schemas.decision.DeletionEnded;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.MarkAdded;
 import io.tierlog.schemas.decision.MarkCleared;
@@ -130,6 +131,10 @@ final class FactBook implements World.Watcher {
             }
             case PromotionSettled f -> add(counts, f.outcome() == PromotionOutcome.FAILED ? "PROMOTION_FAILED_" + f.reason() : f.outcome().name(),
                     f.blocks().size());
+            case DeletionEnded f -> {
+                add(counts, "DELETED", f.deletedBlocks());
+                add(counts, "DELETIONS_" + f.reason(), 1);
+            }
             case PromotionsPaused f -> add(counts, "PROMOTIONS_GIVEN_UP", f.cancelledBlocks());
             case BlocksRemoved f -> add(counts, "REMOVED_" + f.reason(), f.blocks().size());
             default -> {}

@@ -101,7 +101,7 @@ final class Gates {
 
     private boolean isSlow(Unit unit) {
         boolean ofStore = switch (unit.kind()) {
-            case STORE_READ, STORE_WRITE, PROBE -> true;
+            case STORE_READ, STORE_WRITE, STORE_DELETE, PROBE -> true;
             case LOAD, SAVE, DISK_READ, DISK_WRITE, DISK_DROP, PEER_READ, FIND -> false;
         };
         if (!ofStore) {

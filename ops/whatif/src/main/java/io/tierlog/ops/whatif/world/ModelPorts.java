@@ -102,6 +102,14 @@ final class ModelPorts implements DeviceCopies, StoreTransfers {
                 store.add(new BlockName(namespace, object.key())) ? arrived(0L) : there(0L)))));
     }
 
+    @Override
+    public void delete(long unit, String namespace, List<StoredObject> objects) {
+        storeWrites.move(objects.size(), 0, () -> completions.accept(new AgentInput.StoreUnitEnded(unit, each(objects, object ->
+                store.remove(new BlockName(namespace, object.key()))
+                        ? new UnitResult(BlockStatus.GONE, OperationReason.COMPLETED, 0)
+                        : failed(OperationReason.NOT_FOUND)))));
+    }
+
     DiskTransfers disk() {
         return new DiskTransfers() {
             @Override
