@@ -4,6 +4,7 @@ package io.tierlog.ops.simulation.swarm;
 import io.tierlog.ops.simulation.oracle.DrainOracle;
 import io.tierlog.ops.simulation.oracle.InputOracle;
 import io.tierlog.ops.simulation.oracle.SenderOracle;
+import io.tierlog.ops.simulation.oracle.StoreOracle;
 import io.tierlog.ops.simulation.oracle.TimerOracle;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.OperationKind;
@@ -78,6 +79,7 @@ final class Episode {
         world.watch(new SenderOracle());
         world.watch(new DrainOracle(world));
         world.watch(new ExpiryOracle(stage));
+        world.watch(new StoreOracle());
         world.watch(watcher);
     }
 

@@ -16,6 +16,7 @@ import io.tierlog.schemas.MigrationPolicy;
 import io.tierlog.schemas.PeerPolicy;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.PromotionPolicy;
+import io.tierlog.schemas.StorePolicy;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.TierBound;
 import io.tierlog.schemas.WritePolicy;
@@ -87,7 +88,7 @@ final class EpisodeSettings {
                 new DrawnMigration(choices, blockBytes).draw(), fetch(choices, reading));
         return new Policy(drawn.prefetchThresholdBlocks(), write, high, low, diskHigh, diskLow, copies, drawn.reliefBatchBlocks(),
                 drawn.operationTimeoutMs(), drawn.leaseMs(), silent, backUp, drawn.migration(), drawn.fetch(), orders(drawn),
-                expiry(drawn));
+                expiry(drawn), store(drawn));
     }
 
     /** In half of the policies rows expire soon, or nodes after {@link #DAYS_MS}; by what is drawn already, like the orders. */
@@ -108,6 +109,12 @@ final class EpisodeSettings {
         order(orders, Tier.HOST, drawn.reliefBatchBlocks() % 3);
         order(orders, Tier.DISK, (int) (drawn.leaseMs() / 500 % 3));
         return orders;
+    }
+
+    /** Few objects in a shard, some of which are kept for a while; in a third of the episodes, and by what is drawn already, too. */
+    private static @Nullable StorePolicy store(Policy drawn) {
+        return drawn.operationTimeoutMs() / 500 % 3 != 0 ? null : new StorePolicy(
+                2 + drawn.reliefBatchBlocks(), drawn.hostHighMark(), drawn.hostLowMark(), drawn.leaseMs() / 500 % 4 * 500);
     }
 
     private static void order(List<TierBound> orders, Tier tier, int drawn) {

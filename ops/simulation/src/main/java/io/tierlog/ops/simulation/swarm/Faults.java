@@ -401,7 +401,7 @@ final class Faults {
         FaultKind own = switch (unit.kind()) {
             case LOAD, SAVE -> FaultKind.COPY_FAILED;
             case DISK_READ, DISK_WRITE, DISK_DROP -> FaultKind.DISK_FAILED;
-            case STORE_READ, STORE_WRITE, PROBE, FIND -> FaultKind.STORE_FAILED;
+            case STORE_READ, STORE_WRITE, STORE_DELETE, PROBE, FIND -> FaultKind.STORE_FAILED;
             case PEER_READ -> FaultKind.PEER_FAILED;
         };
         if (unit.kind() == Unit.Kind.PEER_READ) {

@@ -3,7 +3,7 @@ package io.tierlog.ops.simulation.swarm;
 
 import java.util.Locale;
 
-/** What is counted of promotions and of reads across nodes in an episode. */
+/** What is counted of promotions, of reads across nodes and of deletions from the store in an episode. */
 public enum FetchCount {
     PROMOTING_EPISODES("episodes in which something was promoted"),
     STARTED("blocks of probes whose promotion began at once"),
@@ -30,7 +30,9 @@ public enum FetchCount {
     REFUSED("reads across nodes that were refused"),
     READ("grants that ended with all blocks read"),
     READ_FAILED("grants that ended otherwise"),
-    EXPIRED("grants that ended by their time");
+    EXPIRED("grants that ended by their time"),
+    DELETED_OBJECTS("objects that decisions deleted from the store"),
+    KEPT_OBJECTS("objects that deletions did not take");
 
     private final String meaning;
 

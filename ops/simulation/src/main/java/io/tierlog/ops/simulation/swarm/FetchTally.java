@@ -6,6 +6,7 @@ import io.tierlog.schemas.PeerReadReason;
 import io.tierlog.schemas.PromotionAnswer;
 import io.tierlog.schemas.PromotionOutcome;
 import io.tierlog.schemas.PromotionReply;
+import io.tierlog.schemas.decision.DeletionEnded;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.PeerReadClosed;
 import io.tierlog.schemas.decision.PeerReadGranted;
@@ -16,7 +17,7 @@ import io.tierlog.schemas.decision.PromotionsPaused;
 import java.util.EnumMap;
 import java.util.Map;
 
-/** Counts what committed decisions say of promotions and of reads across nodes. For one thread. */
+/** Counts what committed decisions say of promotions, of reads across nodes and of deletions from the store. For one thread. */
 final class FetchTally implements World.Watcher {
     private final Map<FetchCount, Long> counts = new EnumMap<>(FetchCount.class);
 
@@ -36,6 +37,10 @@ final class FetchTally implements World.Watcher {
             }
             case PeerReadRefused _ -> count(FetchCount.REFUSED, 1);
             case PeerReadClosed f -> closed(f.reason());
+            case DeletionEnded f -> {
+                count(FetchCount.DELETED_OBJECTS, f.deletedBlocks());
+                count(FetchCount.KEPT_OBJECTS, f.keptBlocks());
+            }
             default -> {}
         }
     }
