@@ -264,7 +264,7 @@ class ReplayTest {
     @Test
     void historiesAreVaried() {
         Set<String> seen = new HashSet<>();
-        for (long seed = 1; seed <= 20; seed++) {
+        for (long seed = 1; seed <= 40; seed++) {
             history(seed).world().facts.forEach(fact -> seen.add(fact.getClass().getSimpleName()));
         }
         Set<String> missing = WireType.ofFamily(Fact.class).stream().map(type -> type.javaType().getSimpleName())
