@@ -19,12 +19,14 @@ import io.tierlog.schemas.ShardObjects;
 import io.tierlog.schemas.ShardResults;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.BlocksRemoved;
+import io.tierlog.schemas.decision.BlocksTouched;
 import io.tierlog.schemas.decision.DeletionEnded;
 import io.tierlog.schemas.event.ObjectsDeleted;
 import io.tierlog.schemas.state.DeletionRow;
 import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.PlacementState;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -35,6 +37,9 @@ import org.jspecify.annotations.Nullable;
  * has a higher one and stays. Without state.
  */
 public final class StoreDeletions {
+    /** Reasons that are about the object and not about the store. */
+    private static final Set<OperationReason> OF_ONE_OBJECT = EnumSet.of(OperationReason.IO, OperationReason.CHECKSUM);
+
     private StoreDeletions() {}
 
     /** An object, whatever its generation. */
@@ -53,6 +58,7 @@ public final class StoreDeletions {
         }
         Set<Name> gone = new LinkedHashSet<>();
         OperationReason stays = OperationReason.COMPLETED;
+        BlocksTouched first = null;
         for (ShardResults results : e.objects()) {
             List<Block> removed = new ArrayList<>(results.blocks().size());
             for (BlockResult result : results.blocks()) {
@@ -63,6 +69,7 @@ public final class StoreDeletions {
                     }
                 } else if (stays == OperationReason.COMPLETED) {
                     stays = result.reason();
+                    first = new BlocksTouched(about, Tier.STORE, results.namespace(), List.of(result.block()), d.offset());
                 }
             }
             if (!removed.isEmpty()) {
@@ -72,6 +79,10 @@ public final class StoreDeletions {
         DeletionRow row = d.tables().get(Rows.DELETIONS, new RowKey.Aggregate(about.aggregate()));
         if (row != null && row.deletion().equals(e.deletion())) {
             d.fact(end(about, row, gone, stays));
+            // A deletion stops at an object that cannot be deleted. As the last in the order it does not stop the next one, too.
+            if (first != null && OF_ONE_OBJECT.contains(stays)) {
+                d.fact(first);
+            }
         } else {
             d.refuse(about, e, RefusalReason.OPERATION_ENDED, "Deletion " + e.deletion() + " is not in flight");
         }

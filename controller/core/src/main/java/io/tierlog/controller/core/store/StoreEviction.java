@@ -105,8 +105,10 @@ public final class StoreEviction {
             d.refuse(about, e, RefusalReason.WRONG_AGGREGATE, "This event is about a shard of the store, not " + shard);
         } else if (policy == null || row == null) {
             d.refuse(about, e, RefusalReason.NO_CAPACITY, policy == null ? "The policy has no capacity of the store" : "The shard holds nothing");
-        } else if (row.reliefBlocks() > 0 || row.deletion() != null) {
+        } else if (row.deletion() != null || (row.reliefBlocks() > 0 && row.node() != null)) {
             d.refuse(about, e, RefusalReason.REPEATED, "The shard is being evicted already");
+        } else if (row.reliefBlocks() > 0) {
+            name(d, about, e.envelope(), e.node());
         } else {
             d.fact(new WaterLevelCrossed(about, Tier.STORE, "", row.usedBlocks(), row.leavingBlocks(),
                     Math.clamp(ShardRows.standing(row), 1, policy.shardBlocks()), policy.highMark(), d.clock().policyVersion()));

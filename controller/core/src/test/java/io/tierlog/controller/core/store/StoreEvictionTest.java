@@ -265,7 +265,35 @@ class StoreEvictionTest {
         assertEquals(List.of(x.get(3), x.get(2)), w.fact(BlocksRemoved.class).blocks().stream().map(Block::key).toList());
         assertEquals(List.of(), w.commands(DeleteObjects.class), "7 are below the high mark");
         stored("a", Agent.path("z", 2), 0, 2);
-        assertEquals(List.of("x1", "x0", "y4", "y3"), names(w.command(DeleteObjects.class).objects()), "some had gone: no pause");
+        assertEquals(List.of("y4", "y3", "y2", "y1"), names(w.command(DeleteObjects.class).objects()), "x1 is the last now; some had gone: no pause");
+    }
+
+    /** The coldest object is damaged and never goes; others leave in its place until the shard is below its low mark. */
+    @Test
+    void anObjectThatCannotBeDeletedStopsNoOther() {
+        w.policy(with(keeping(0)));
+        w.tick();
+        ended(cross(), block -> result(block, BlockStatus.FAILED, OperationReason.CHECKSUM));
+        assertEquals(9, used());
+        w.tick(1_000);
+        DeleteObjects next = w.command(DeleteObjects.class);
+        assertEquals(List.of("y4", "y3", "y2", "y1"), names(next.objects()));
+        ended(next, StoreEvictionTest::gone);
+        assertEquals(5, used());
+    }
+
+    /** A full store takes nothing new that could name an agent: the next report of that names one. */
+    @Test
+    void aFullStoreNamesAnAgentWhereTheOneBeforeIsSilent() {
+        w.policy(with(keeping(0)));
+        w.tick();
+        DeleteObjects c = cross();
+        w.tick(1_000);
+        assertEquals(OperationReason.NODE_LOST, w.fact(DeletionEnded.class).reason());
+        w.input(new StoreFull(from("b"), "b", 3));
+        assertEquals("b", w.fact(StoreAgentNamed.class).node());
+        w.tick(1_000);
+        assertEquals(names(c.objects()), names(w.command(DeleteObjects.class).objects()));
     }
 
     @Test
