@@ -57,10 +57,10 @@ class WhatIfCommandTest {
         assertEquals(0, run.exitCode(), run.err());
         List<String> lines = run.out().lines().toList();
         assertEquals("tiny.jsonl: 3 requests, 7 block accesses, 4 unique blocks", lines.get(0));
-        assertEquals("hit ratio  75%     100%", lines.get(1));
-        assertEquals("blocks     3       4", lines.get(2));
-        assertTrue(lines.get(3).startsWith("optimum    0.4286  0.4286  "), lines.get(3));
-        assertTrue(lines.get(4).startsWith("lru        0.0000  0.4286  "), lines.get(4));
+        assertEquals("hit ratio   75%     100%", lines.get(1));
+        assertEquals("blocks      3       4", lines.get(2));
+        assertTrue(lines.get(3).startsWith("optimum     0.4286  0.4286  "), lines.get(3));
+        assertTrue(lines.get(4).startsWith("lru         0.0000  0.4286  "), lines.get(4));
         assertEquals(3 + 10, lines.size());
     }
 
