@@ -3,7 +3,7 @@ package io.tierlog.controller.core.api;
 
 /**
  * Versions of decide and evolve. {@link #CURRENT} is raised whenever the same log would lead to other decisions; a corpus of inputs with their
- * decisions by every version holds this (`CorpusTest`).
+ * decisions by every version holds this ({@code CorpusTest}).
  *
  * <p>A partition is decided by the version that is on record for it: decisions that differ between versions ask {@code ClockRow.coreVersion}.
  */

@@ -94,11 +94,7 @@ final class Stage {
     /** Units of a kind stand still on a node, or go on. */
     void gate(SimNode node, Unit.Kind kind, boolean closed) {
         Set<Unit.Kind> kinds = gates.computeIfAbsent(node, any -> new LinkedHashSet<>());
-        if (closed) {
-            kinds.add(kind);
-        } else {
-            kinds.remove(kind);
-        }
+        set(kinds, kind, closed);
     }
 
     boolean isGated(SimNode node, Unit.Kind kind) {
@@ -107,11 +103,7 @@ final class Stage {
 
     /** The events of a node do not leave it, or do again. */
     void mute(SimNode node, boolean now) {
-        if (now) {
-            mute.add(node);
-        } else {
-            mute.remove(node);
-        }
+        set(mute, node, now);
     }
 
     boolean isMute(SimNode node) {
@@ -120,14 +112,18 @@ final class Stage {
 
     /** No agent starts on the node, or one may again. */
     void away(SimNode node, boolean now) {
-        if (now) {
-            away.add(node);
-        } else {
-            away.remove(node);
-        }
+        set(away, node, now);
     }
 
     boolean isAway(SimNode node) {
         return away.contains(node);
+    }
+
+    private static <T> void set(Set<T> all, T one, boolean in) {
+        if (in) {
+            all.add(one);
+        } else {
+            all.remove(one);
+        }
     }
 }
