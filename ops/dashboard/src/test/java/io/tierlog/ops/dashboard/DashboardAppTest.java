@@ -170,21 +170,24 @@ class DashboardAppTest {
 
     @Test
     void aPageStartedWhenAskedReadsTheLogFromTheFirstPageOn() throws Exception {
-        log.append(LogScene.episode(6));
-        DashboardConfig config = DashboardConfig.of(log.access(), LogScene.TOPICS, directory.resolve("asked"), 0);
-        DashboardApp.startWhenAsked(config).close(); // before any page
-        try (DashboardApp app = DashboardApp.startWhenAsked(config)) {
-            assertEquals(200, client.send(HttpRequest.newBuilder(URI.create(app.url())).build(), HttpResponse.BodyHandlers.ofString()).statusCode());
-            assertFalse(app.reading(), "the files of the page say nothing of the log");
-            totalsAreThoseOf(log.audit(), app);
-            assertTrue(app.reading());
-        }
-        try (DashboardApp app = DashboardApp.startWhenAsked(config)) {
-            HttpResponse<InputStream> live = client.send(
-                    HttpRequest.newBuilder(URI.create(app.url() + "api/live?page=nodes")).build(), HttpResponse.BodyHandlers.ofInputStream());
-            try (InputStream body = live.body()) {
-                assertTrue(body.read() >= 0);
-                assertTrue(app.reading(), "a stream asks as well");
+        // A log of its own: two episodes give the same names to other requests, and what is counted would depend on the order of reading.
+        try (LogScene own = new LogScene(directory.resolve("own-kafka"))) {
+            own.append(LogScene.episode(6));
+            DashboardConfig config = DashboardConfig.of(own.access(), LogScene.TOPICS, directory.resolve("asked"), 0);
+            DashboardApp.startWhenAsked(config).close(); // before any page
+            try (DashboardApp app = DashboardApp.startWhenAsked(config)) {
+                assertEquals(200, client.send(HttpRequest.newBuilder(URI.create(app.url())).build(), HttpResponse.BodyHandlers.ofString()).statusCode());
+                assertFalse(app.reading(), "the files of the page say nothing of the log");
+                totalsAreThoseOf(own.audit(), app);
+                assertTrue(app.reading());
+            }
+            try (DashboardApp app = DashboardApp.startWhenAsked(config)) {
+                HttpResponse<InputStream> live = client.send(
+                        HttpRequest.newBuilder(URI.create(app.url() + "api/live?page=nodes")).build(), HttpResponse.BodyHandlers.ofInputStream());
+                try (InputStream body = live.body()) {
+                    assertTrue(body.read() >= 0);
+                    assertTrue(app.reading(), "a stream asks as well");
+                }
             }
         }
     }
