@@ -176,7 +176,8 @@ class DashboardAppTest {
             DashboardConfig config = DashboardConfig.of(own.access(), LogScene.TOPICS, directory.resolve("asked"), 0);
             DashboardApp.startWhenAsked(config).close(); // before any page
             try (DashboardApp app = DashboardApp.startWhenAsked(config)) {
-                assertEquals(200, client.send(HttpRequest.newBuilder(URI.create(app.url())).build(), HttpResponse.BodyHandlers.ofString()).statusCode());
+                HttpRequest page = HttpRequest.newBuilder(URI.create(app.url())).build();
+                assertEquals(200, client.send(page, HttpResponse.BodyHandlers.ofString()).statusCode());
                 assertFalse(app.reading(), "the files of the page say nothing of the log");
                 totalsAreThoseOf(own.audit(), app);
                 assertTrue(app.reading());

@@ -25,6 +25,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 
 /** Looks prompts up through one directory, and holds each answer against what the log's decisions say. For one thread. */
 final class PromptLookups implements AutoCloseable {
@@ -98,6 +99,15 @@ final class PromptLookups implements AutoCloseable {
     /** What it says of each of them. */
     Told all(List<Prompt> prompts) {
         return prompts.stream().map(this::one).reduce(Told.NOTHING, Told::plus);
+    }
+
+    /** The prompts whose answers are not right and up to date, each with all decisions about its first block. */
+    String whyNotFresh(List<Prompt> prompts, List<Fact> decisions) {
+        return prompts.stream().filter(prompt -> !one(prompt).fresh()).map(prompt -> {
+            String first = prompt.keys().getFirst().hex();
+            return "\n" + prompt.keys().size() + " blocks from " + first + ": " + one(prompt)
+                    + decisions.stream().map(Fact::toString).filter(fact -> fact.contains(first)).collect(Collectors.joining("\n  ", "\n  ", ""));
+        }).collect(Collectors.joining());
     }
 
     private Told one(Prompt prompt) {

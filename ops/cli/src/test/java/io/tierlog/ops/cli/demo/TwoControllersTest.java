@@ -55,7 +55,9 @@ class TwoControllersTest {
             List<PromptLookups.Prompt> prompts = PromptLookups.prompts(scene.decisions(), "a");
             assertTrue(prompts.size() > 10, () -> "prompts: " + prompts.size());
             PeerScene.await("a share for each", () -> shared(scene));
-            PeerScene.await("all prompts from either", () -> one.all(prompts).fresh() && other.all(prompts).fresh());
+            assertTrue(PeerScene.within(60, () -> one.all(prompts).fresh() && other.all(prompts).fresh()), () ->
+                    "not within 60 s: one: " + one.whyNotFresh(prompts, scene.decisions())
+                            + "\nother: " + other.whyNotFresh(prompts, scene.decisions()));
 
             long killedAt = System.nanoTime();
             second.kill();

@@ -58,6 +58,7 @@ record Rule(String name, String reason, Predicate<SourceFile> scope, Function<So
                     "handle it, name it, or let it go",
                     SourceFile::isJava,
                     "\\bcatch\\s*\\(\\s*(final\\s+)?([\\w.|\\s]*\\b)?(Throwable|Exception)\\s+\\w+\\s*\\)\\s*\\{\\s*\\}"),
+            code("wide gap", "one space between modifiers", SourceFile::isJava, "\\b(public|protected|private|static|final) {2,}"),
             new Rule("long line", "at most " + MAX_COLUMNS + " columns", Rule::isMadeByHand, Rule::longLines),
             new Rule("long file", "at most " + MAX_LINES + " lines", Rule::isMadeByHand, Rule::tooManyLines));
 

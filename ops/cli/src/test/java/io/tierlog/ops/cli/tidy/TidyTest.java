@@ -64,6 +64,7 @@ class TidyTest {
                 Arguments.of("swallowed exception", APP, "try { a(); } catch (Exception e) { }"),
                 Arguments.of("swallowed exception", APP, "try { a(); } catch (final Throwable _) { /* never mind */ }"),
                 Arguments.of("swallowed exception", APP, "try { a(); } catch (A | java.lang.Exception e) {}"),
+                Arguments.of("wide gap", CORE, "    public     long level() {"),
                 Arguments.of("long line", APP, "/" + "/".repeat(150)),
                 Arguments.of("long line", "ops/tierlog", "#" + " a".repeat(75)));
     }
