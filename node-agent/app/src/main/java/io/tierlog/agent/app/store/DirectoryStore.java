@@ -61,16 +61,25 @@ public final class DirectoryStore implements SharedStore {
     /** How often one write may find that what lay in its way was deleted meanwhile. */
     private static final int MOST_ATTEMPTS = 8;
 
+    /** Gives a file another name if no other file has that one. */
+    interface Link {
+        /** {@link FileAlreadyExistsException} when the name was taken, {@link NoSuchFileException} when its directory, or the file, is not there. */
+        void link(Path file, Path name) throws IOException;
+    }
+
     private final StoreDirectory directory;
     private final ObjectRemoval removal;
     private final boolean fsync;
+    private final Link link;
     private final LongAdder wrongObjects = new LongAdder();
     private final ThreadLocal<ByteBuffer> headers = ThreadLocal.withInitial(() -> ByteBuffer.allocateDirect(ObjectHeader.BYTES));
 
-    private DirectoryStore(StoreDirectory directory, boolean fsync) {
+    /** On a directory that is prepared. */
+    DirectoryStore(StoreDirectory directory, boolean fsync, Link link) {
         this.directory = directory;
         this.removal = new ObjectRemoval(directory);
         this.fsync = fsync;
+        this.link = link;
     }
 
     /** Opens the store, made new if need be. A directory that cannot be used now may come back: until then every call says so. */
@@ -81,7 +90,7 @@ public final class DirectoryStore implements SharedStore {
         } catch (IOException | ReadOnlyFileSystemException e) {
             LOG.warn("the store {} cannot be used now, requests will compute what it holds: {}", root, Causes.of(e));
         }
-        return new DirectoryStore(directory, options.fsync());
+        return new DirectoryStore(directory, options.fsync(), StoreDirectory::link);
     }
 
     @Override
@@ -314,7 +323,7 @@ public final class DirectoryStore implements SharedStore {
     private boolean publish(Path temporary, ObjectName name) throws IOException {
         Path target = directory.object(name);
         try {
-            StoreDirectory.link(temporary, target);
+            link.link(temporary, target);
         } catch (FileAlreadyExistsException e) {
             return false;
         } catch (NoSuchFileException e) {
@@ -324,7 +333,7 @@ public final class DirectoryStore implements SharedStore {
             }
             GenerationFloors.createDirectories(directory.fanDirectory(name), fsync);
             try {
-                StoreDirectory.link(temporary, target);
+                link.link(temporary, target);
             } catch (FileAlreadyExistsException again) {
                 return false;
             }

@@ -171,13 +171,16 @@ final class StoreDirectory {
         }
     }
 
-    /** Gives a file another name if no other file has that one. */
+    /**
+     * Gives a file another name if no other file has that one. {@link FileAlreadyExistsException} when one has it, or had it and was deleted before
+     * it could be looked at; {@link NoSuchFileException} only when the directory of the name, or the file, is not there.
+     */
     static void link(Path file, Path name) throws IOException {
         try {
             Files.createLink(name, file);
         } catch (FileAlreadyExistsException e) {
             // A server whose answer was lost says so to the repetition of the call.
-            if (!Files.isSameFile(file, name)) {
+            if (!isOneFile(file, name)) {
                 throw e;
             }
         } catch (UnsupportedOperationException e) {
@@ -185,6 +188,15 @@ final class StoreDirectory {
                 throw new FileAlreadyExistsException(name.toString());
             }
             Files.move(file, name, StandardCopyOption.ATOMIC_MOVE);
+        }
+    }
+
+    private static boolean isOneFile(Path file, Path name) throws IOException {
+        try {
+            return Files.isSameFile(file, name);
+        } catch (NoSuchFileException e) {
+            // Deleted since. If it was ours, whose answer was lost, its generation is used up.
+            return false;
         }
     }
 

@@ -185,6 +185,45 @@ class DirectoryStoreDeleteTest {
         assertThrows(FileAlreadyExistsException.class, () -> StoreDirectory.link(other, root.resolve("b")));
     }
 
+    /**
+     * The name is taken when the link is tried and free when it is looked at: the other object was deleted in between. A symbolic link to nowhere is
+     * both to the operating system.
+     */
+    @Test
+    void aNameThatIsFreedAfterItsLinkFailedWasTaken() throws IOException {
+        Path file = Files.write(root.resolve("a"), new byte[] {1});
+        Path freed = Files.createSymbolicLink(root.resolve("b"), root.resolve("nowhere"));
+        assertThrows(FileAlreadyExistsException.class, () -> StoreDirectory.link(file, freed));
+    }
+
+    /** Each of several links of one put meets another object that is deleted before it can be looked at. */
+    @ParameterizedTest
+    @CsvSource({"1, ARRIVED", "2, ARRIVED", "7, ARRIVED", "8, FAILED"})
+    void aPutWhoseWayIsFreedMeanwhileIsTriedAgain(int times, BlockStatus status) throws IOException {
+        write(store(), 2);
+        AtomicInteger met = new AtomicInteger();
+        DirectoryStore store = new DirectoryStore(directory, false, (file, name) -> {
+            if (met.getAndIncrement() < times) {
+                Files.createDirectories(name.getParent());
+                Files.createSymbolicLink(name, root.resolve("nowhere"));
+                try {
+                    StoreDirectory.link(file, name);
+                } finally {
+                    Files.delete(name);
+                }
+            } else {
+                StoreDirectory.link(file, name);
+            }
+        });
+        Result result = write(store, 1);
+        assertEquals(status, result.status(), result.detail());
+        assertEquals(status == BlockStatus.ARRIVED ? "" : "object 0000000000000001: what lies beside it was deleted 8 times while it was put",
+                result.detail());
+        assertEquals(Math.min(times + 1, 8), met.get(), "links");
+        assertEquals(status, read(store, 1).status());
+        assertEquals(List.of(), names(root.resolve("incoming")));
+    }
+
     @Test
     void aFileSystemWithoutLinksDeletesToo() throws IOException {
         Configuration plain = Configuration.unix().toBuilder().setSupportedFeatures(Feature.FILE_CHANNEL).build();
