@@ -17,14 +17,16 @@ import picocli.CommandLine.Option;
 /** {@code tierlog bench transfer}: prints the tables. */
 @Command(
         name = "transfer",
-        description = "Measure how fast blocks move between the tiers, beside plain copies and fio.",
+        description = "Measure how fast blocks move between the tiers, beside plain copies, fio and redis-benchmark.",
         footer = {
             "",
             "All variants take turns in the same run; the ratios count: the machine's",
             "speed and noise hit all of them alike. Everything Tierlog moves is",
             "verified by CRC32C, which plain copies and fio do not do; a further",
             "line shows what that costs. Files are created in new directories that are",
-            "removed at the end."
+            "removed at the end. Redis and S3Mock are started on free ports, and ended;",
+            "S3Mock has no benchmark of its own, so plain HTTP requests for the same",
+            "bytes stand beside it. What is not installed is reported as NOT RUN."
         })
 public final class BenchTransferCommand implements Callable<Integer> {
     private static final TransferBenchConfig DEFAULTS = TransferBenchConfig.DEFAULTS;
@@ -45,7 +47,7 @@ public final class BenchTransferCommand implements Callable<Integer> {
     @Option(names = "--blocks", paramLabel = "N", description = "Blocks that each variant moves in each round (default: ${DEFAULT-VALUE}).")
     int blocks = DEFAULTS.shape().blocks();
 
-    @Option(names = "--depth", paramLabel = "N", description = "Concurrent transfers on disk and store (default: ${DEFAULT-VALUE}).")
+    @Option(names = "--depth", paramLabel = "N", description = "Concurrent transfers on the disk and with each store (default: ${DEFAULT-VALUE}).")
     int depth = DEFAULTS.shape().depth();
 
     @Option(names = "--rounds", paramLabel = "N", description = "Rounds in which all variants take turns (default: ${DEFAULT-VALUE}).")
@@ -56,6 +58,9 @@ public final class BenchTransferCommand implements Callable<Integer> {
 
     @Option(names = "--store", paramLabel = "DIR", description = "On the file system of the store (default: the temporary directory).")
     @Nullable Path store;
+
+    @Option(names = "--s3mock", paramLabel = "JAR", description = "S3Mock's -exec.jar, for s3; without it s3 is not run.")
+    @Nullable Path s3mock;
 
     @Option(names = "--fio-engine", paramLabel = "ENGINE", description = "${COMPLETION-CANDIDATES}, for the disk (default: ${DEFAULT-VALUE}).")
     TransferBenchConfig.FioEngine fioEngine = DEFAULTS.fio();
@@ -74,7 +79,7 @@ public final class BenchTransferCommand implements Callable<Integer> {
                 device,
                 new TransferBenchConfig.Shape(blockBytes, blocks, depth),
                 rounds,
-                new TransferBenchConfig.Places(Optional.ofNullable(disk), Optional.ofNullable(store)),
+                new TransferBenchConfig.Places(Optional.ofNullable(disk), Optional.ofNullable(store), Optional.ofNullable(s3mock)),
                 fioEngine);
     }
 }

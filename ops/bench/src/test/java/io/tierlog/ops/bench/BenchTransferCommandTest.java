@@ -22,6 +22,9 @@ final class BenchTransferCommandTest {
     /** Of 36 layers, each with K and V of 128 bytes; not a multiple of a page, so the disk pads it. */
     private static final String BLOCK_BYTES = "9216";
 
+    private static final Path S3MOCK =
+            Path.of(System.getProperty("tierlog.root", "../.."), "node-agent/app/target/s3mock/s3mock.jar").toAbsolutePath();
+
     private final BenchRun bench = new BenchRun();
 
     @TempDir
@@ -33,8 +36,8 @@ final class BenchTransferCommandTest {
         Set<Path> before = BenchRun.leftovers();
 
         JsonNode report = bench.json(bench.run(
-                "transfer", "--format", "json", "--block-bytes", BLOCK_BYTES, "--blocks", "10", "--depth", "3", "--rounds", "2", "--disk",
-                directory.toString(), "--store", directory.toString()));
+                "transfer", "--only", "device,disk,store", "--format", "json", "--block-bytes", BLOCK_BYTES, "--blocks", "10", "--depth", "3",
+                "--rounds", "2", "--disk", directory.toString(), "--store", directory.toString()));
 
         List<String> seen = new ArrayList<>();
         for (JsonNode tier : report.path("tiers")) {
@@ -63,6 +66,55 @@ final class BenchTransferCommandTest {
         try (Stream<Path> files = Files.list(directory)) {
             assertEquals(List.of(), files.toList());
         }
+    }
+
+    /** Blocks of more than a chunk of Redis. The server may be missing where this runs, and the report says so then. */
+    @Test
+    void storesBehindServersAreMeasuredOrReportedAsNotRun() throws IOException {
+        Set<Path> before = BenchRun.leftovers();
+        boolean s3 = Files.isReadable(S3MOCK);
+        List<String> line = new ArrayList<>(List.of(
+                "transfer", "--only", "s3,redis", "--format", "json", "--block-bytes", "1200000", "--blocks", "5", "--depth", "2", "--rounds", "2",
+                "--disk", directory.toString(), "--store", directory.toString()));
+        if (s3) {
+            line.addAll(List.of("--s3mock", S3MOCK.toString()));
+        }
+        JsonNode report = bench.json(bench.run(line.toArray(String[]::new)));
+
+        String notes = report.path("notes").toString();
+        assertEquals(!s3, notes.contains("s3: NOT RUN, needs --s3mock JAR"), notes);
+        boolean redis = !notes.contains("redis: NOT RUN, apt-get install redis-server");
+        boolean tool = redis && !notes.contains("redis-benchmark: NOT RUN, apt-get install redis-tools");
+        List<String> expected = new ArrayList<>();
+        if (s3) {
+            expected.addAll(List.of("host to s3, 1", "s3 to host, 1"));
+        }
+        if (redis) {
+            expected.addAll(tool ? List.of("host to redis, 1", "redis to host, 1") : List.of("host to redis, 0", "redis to host, 0"));
+        }
+        List<String> seen = new ArrayList<>();
+        for (JsonNode tier : report.path("tiers")) {
+            for (JsonNode direction : tier.path("title").asText().startsWith("store, ") ? tier.path("directions") : List.<JsonNode>of()) {
+                seen.add(direction.path("name").asText() + ", " + direction.path("others").size());
+                speedIsThere(direction.path("tierlog"));
+                direction.path("others").forEach(other -> speedIsThere(other.path("speed")));
+            }
+        }
+        assertEquals(expected, seen);
+        assertEquals(before, BenchRun.leftovers());
+        try (Stream<Path> files = Files.list(directory)) {
+            assertEquals(List.of(), files.toList());
+        }
+    }
+
+    @Test
+    void withoutItsProgramS3IsReportedAsNotRunAndAnotherProgramIsRefused() throws IOException {
+        assertEquals(0, bench.run("transfer", "--only", "s3", "--block-bytes", "1000", "--blocks", "1", "--rounds", "1"), bench::everything);
+        assertTrue(bench.out().contains("s3: NOT RUN, needs --s3mock JAR"), bench.out());
+        Path text = Files.writeString(directory.resolve("text"), "no jar");
+        String refusal = refused(
+                "--only", "s3", "--s3mock", text.toString(), "--block-bytes", "1000", "--blocks", "1", "--store", directory.toString());
+        assertTrue(refusal.startsWith("--s3mock " + text + " is no program of Java: "), refusal);
     }
 
     @Test

@@ -112,6 +112,7 @@ final class ArgumentRules {
         RULES.put("bench transfer --blocks", whole(1, 65_536));
         RULES.put("bench transfer --disk", DIRECTORY);
         RULES.put("bench transfer --store", DIRECTORY);
+        RULES.put("bench transfer --s3mock", FILE);
         RULES.put("demo --nodes", whole(1, 64));
         RULES.put("demo --rounds", whole(1, 50));
         RULES.put("--gpu-hour-price", number("a price, 0 or more", -Double.MIN_VALUE, 1e9));

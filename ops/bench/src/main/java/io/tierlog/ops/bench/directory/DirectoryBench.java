@@ -12,6 +12,7 @@ import io.tierlog.ops.bench.report.BenchException;
 import io.tierlog.ops.bench.report.Cleanup;
 import io.tierlog.ops.bench.report.Report;
 import io.tierlog.ops.bench.report.Row;
+import io.tierlog.ops.bench.server.RedisProcess;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.http.HttpClient;

@@ -2,10 +2,6 @@
 package io.tierlog.ops.bench.transfer;
 
 import io.tierlog.agent.app.store.DirectoryStore;
-import io.tierlog.agent.app.store.StoreWorkers;
-import io.tierlog.agent.core.api.AgentInput;
-import io.tierlog.agent.core.api.AgentInput.StoreUnitEnded;
-import io.tierlog.agent.core.port.StoreTransfers.PageObject;
 import io.tierlog.ops.bench.broker.TemporaryDirectory;
 import io.tierlog.ops.bench.transfer.Fio.Mode;
 import io.tierlog.ops.bench.transfer.TransferBenchConfig.Shape;
@@ -21,10 +17,7 @@ import org.jspecify.annotations.Nullable;
  * default, and against plain files of the same pages.
  */
 final class StoreBench extends FileTierBench {
-    private @Nullable Open open;
-
-    /** The store of a round. */
-    private record Open(DirectoryStore store, StoreWorkers workers) {}
+    private @Nullable StoreUnits open;
 
     StoreBench(HostBlocks host, TemporaryDirectory directory, Optional<Fio> fio) {
         super("store", host, directory, fio);
@@ -72,33 +65,18 @@ final class StoreBench extends FileTierBench {
 
     @Override
     void begin(Mode mode, long id, int block) {
-        StoreWorkers workers = Objects.requireNonNull(open, "no round has begun").workers;
-        switch (mode) {
-            case write -> workers.write(id, HostBlocks.NAMESPACE, List.of(new PageObject(host().key(block), block, host().crc32c(block))));
-            case read -> workers.read(id, HostBlocks.NAMESPACE, List.of(new PageObject(host().key(block), block, 0)));
-        }
+        Objects.requireNonNull(open, "no round has begun").begin(mode, id, block);
     }
 
     @Override
     void open() throws IOException {
-        DirectoryStore store = DirectoryStore.open(directory().resolve("store"), DirectoryStore.Options.DEFAULTS);
-        StoreWorkers.Limits usual = StoreWorkers.Limits.DEFAULTS;
-        int depth = host().shape().depth();
-        StoreWorkers.Limits limits = new StoreWorkers.Limits(depth, depth, depth, usual.queueObjects(), usual.queueBytes(), usual.pieceObjects());
-        open = new Open(store, new StoreWorkers("bench", store, host().pool(), limits, this::ended));
-    }
-
-    private void ended(AgentInput input) {
-        if (input instanceof StoreUnitEnded ended) {
-            ended(ended.unit(), ended.results());
-        }
+        open = new StoreUnits(DirectoryStore.open(directory().resolve("store"), DirectoryStore.Options.DEFAULTS), host(), this::ended);
     }
 
     @Override
     public void close() {
         if (open != null) {
-            open.workers.close();
-            open.store.close();
+            open.close();
             open = null;
         }
     }

@@ -5,15 +5,17 @@ import io.tierlog.agent.core.layout.KvLayout;
 import io.tierlog.ops.bench.report.BenchException;
 import io.tierlog.ops.bench.report.Report;
 import io.tierlog.ops.bench.report.Row;
+import io.tierlog.ops.bench.server.RedisProcess;
+import io.tierlog.ops.bench.server.S3MockProcess;
 import io.tierlog.ops.bench.transfer.TransferBenchConfig.Device;
 import io.tierlog.ops.bench.transfer.TransferBenchConfig.Tier;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
@@ -23,6 +25,9 @@ import java.util.function.Consumer;
  */
 public final class TransferBench {
     private static final String NO_FIO = "fio: not run, apt-get install fio";
+    private static final String NO_S3 = "s3: NOT RUN, needs --s3mock JAR; a build with tests has it in node-agent/app/target/s3mock/s3mock.jar";
+    private static final String NO_REDIS = "redis: NOT RUN, apt-get install redis-server";
+    private static final String NO_REDIS_BENCHMARK = "redis-benchmark: NOT RUN, apt-get install redis-tools";
 
     private final TransferBenchConfig config;
     private final Consumer<String> progress;
@@ -69,17 +74,50 @@ public final class TransferBench {
                 if (config.tiers().contains(Tier.store)) {
                     measure(new StoreBench(host, place.store(), fio));
                 }
+                if (config.tiers().contains(Tier.s3)) {
+                    s3(host, place);
+                }
+                if (config.tiers().contains(Tier.redis)) {
+                    redis(host, place);
+                }
             }
         }
     }
 
     private Optional<Fio> fio(WorkDirectories place) throws InterruptedException {
-        if (config.tiers().equals(Set.of(Tier.device))) {
+        if (!config.tiers().contains(Tier.disk) && !config.tiers().contains(Tier.store)) {
             return Optional.empty();
         }
         Optional<Fio> fio = Fio.find();
-        fio.ifPresentOrElse(place::kill, () -> notes.add(NO_FIO));
+        fio.ifPresentOrElse(found -> place.endWith(found::close), () -> notes.add(NO_FIO));
         return fio;
+    }
+
+    private void s3(HostBlocks host, WorkDirectories place) throws IOException, InterruptedException {
+        Optional<Path> program = config.places().s3mock();
+        if (program.isEmpty()) {
+            notes.add(NO_S3);
+            return;
+        }
+        progress.accept("starting S3Mock");
+        try (S3MockProcess server = S3MockProcess.start(program.get(), place.store().resolve("s3"))) {
+            place.endWith(server::close);
+            measure(new S3Bench(host, server));
+        }
+    }
+
+    private void redis(HostBlocks host, WorkDirectories place) throws IOException, InterruptedException {
+        Optional<RedisProcess> started = RedisBench.start(host.shape(), place.disk().resolve("redis"));
+        if (started.isEmpty()) {
+            notes.add(NO_REDIS);
+            return;
+        }
+        try (RedisProcess server = started.get()) {
+            place.endWith(server::close);
+            Optional<RedisBenchmark> tool = RedisBenchmark.find();
+            tool.ifPresentOrElse(found -> place.endWith(found::close), () -> notes.add(NO_REDIS_BENCHMARK));
+            measure(new RedisBench(host, server, tool));
+        }
     }
 
     private void device(HostBlocks host, WorkDirectories place) throws IOException, InterruptedException {

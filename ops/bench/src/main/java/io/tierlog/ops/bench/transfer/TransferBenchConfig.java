@@ -31,7 +31,11 @@ public record TransferBenchConfig(Set<Tier> tiers, Device device, Shape shape, i
         /** Host to disk and back. */
         disk,
         /** Host to a store in a directory and back. */
-        store
+        store,
+        /** Host to a store in S3 and back. */
+        s3,
+        /** Host to a store in Redis and back. */
+        redis
     }
 
     /** What {@code --device} takes. */
@@ -54,7 +58,7 @@ public record TransferBenchConfig(Set<Tier> tiers, Device device, Shape shape, i
     public TransferBenchConfig {
         tiers = Set.copyOf(tiers);
         if (tiers.isEmpty()) {
-            throw BenchException.badInput("--only is empty", "name device, disk, store, or several with commas");
+            throw BenchException.badInput("--only is empty", "name device, disk, store, s3, redis, or several with commas");
         }
         BenchException.requireWithin("--rounds", rounds, 1, 100);
     }
@@ -64,7 +68,7 @@ public record TransferBenchConfig(Set<Tier> tiers, Device device, Shape shape, i
      *
      * @param blockBytes bytes of a block
      * @param blocks number of blocks, all moved in each round
-     * @param depth concurrent transfers on disk and store
+     * @param depth concurrent transfers on the disk and with each store
      */
     public record Shape(int blockBytes, int blocks, int depth) {
         private static final long MOST_BYTES = 64L << 30;
@@ -84,13 +88,14 @@ public record TransferBenchConfig(Set<Tier> tiers, Device device, Shape shape, i
     }
 
     /**
-     * Where files are created, in a new directory that is removed at the end.
+     * Where files are created, in a new directory that is removed at the end, and where programs are.
      *
      * @param disk on the disk to be measured; empty for the system's temporary directory
-     * @param store on the file system of the store; empty likewise
+     * @param store on the file system of the store, and of the objects of a server of S3; empty likewise
+     * @param s3mock the program of S3Mock; empty when there is none
      */
-    public record Places(Optional<Path> disk, Optional<Path> store) {
-        /** The system's temporary directory for both. */
-        public static final Places TEMPORARY = new Places(Optional.empty(), Optional.empty());
+    public record Places(Optional<Path> disk, Optional<Path> store, Optional<Path> s3mock) {
+        /** The system's temporary directory for both, and no S3Mock. */
+        public static final Places TEMPORARY = new Places(Optional.empty(), Optional.empty(), Optional.empty());
     }
 }

@@ -31,7 +31,7 @@ final class TransferReport {
                 .with("depth", config.shape().depth())
                 .with("rounds", config.rounds())
                 .rounded("elapsed_s", elapsedS);
-        Report.Text text = new Report.Text().line("%d blocks of %,d bytes, %d at a time on disk and store, %d rounds of all in turn, %.0f s",
+        Report.Text text = new Report.Text().line("%d blocks of %,d bytes, %d at a time on disk and stores, %d rounds of all in turn, %.0f s",
                 config.shape().blocks(), config.shape().blockBytes(), config.shape().depth(), config.rounds(), elapsedS);
         for (Row tier : tiers) {
             text.line("%n  %-62s %7s %15s %8s %8s   %s", tier.value("title"), "GB/s", "rounds", "p50 ms", "p99 ms", "Tierlog to it");

@@ -15,8 +15,8 @@ import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * The directories of a run: created when there is enough space, removed at its end, also after a signal, with fio ended before. For one thread, and
- * that of the signal.
+ * The directories of a run: created when there is enough space, removed at its end, also after a signal, with the programs ended before. For one
+ * thread, and that of the signal.
  */
 final class WorkDirectories implements AutoCloseable {
     private static final String PREFIX = "tierlog-bench-";
@@ -26,13 +26,16 @@ final class WorkDirectories implements AutoCloseable {
     /** Those, and the host pages. */
     private static final int MEMORY_COPIES = DEVICE_COPIES + 1;
 
+    /** What Redis holds, and the host pages. */
+    private static final int REDIS_COPIES = 2;
+
     /** Bytes that stay free on a disk. */
     private static final long SPARE_BYTES = 256L << 20;
 
     private final TemporaryDirectory memory;
     private final TemporaryDirectory disk;
     private final TemporaryDirectory store;
-    private final List<Fio> programs = new CopyOnWriteArrayList<>();
+    private final List<Runnable> programs = new CopyOnWriteArrayList<>();
     private final Cleanup cleanup;
 
     /** @throws BenchException when there is not enough space or memory */
@@ -52,6 +55,9 @@ final class WorkDirectories implements AutoCloseable {
         if (config.tiers().contains(Tier.store)) {
             requireSpace(inStore, StoreBench.neededBytes(shape) + SPARE_BYTES);
         }
+        if (config.tiers().contains(Tier.s3) && config.places().s3mock().isPresent()) {
+            requireSpace(inStore, S3Bench.neededBytes(shape) + SPARE_BYTES);
+        }
         memory = TemporaryDirectory.create(inMemory, PREFIX);
         disk = TemporaryDirectory.create(onDisk, PREFIX);
         store = TemporaryDirectory.create(inStore, PREFIX);
@@ -66,7 +72,10 @@ final class WorkDirectories implements AutoCloseable {
     }
 
     private static void memoryFor(TransferBenchConfig config) {
-        long needed = config.shape().bytes() * (config.tiers().contains(Tier.device) && config.device() == Device.emulated ? MEMORY_COPIES : 1);
+        boolean emulated = config.tiers().contains(Tier.device) && config.device() == Device.emulated;
+        // One after the other, so the larger counts.
+        int copies = emulated ? MEMORY_COPIES : config.tiers().contains(Tier.redis) ? REDIS_COPIES : 1;
+        long needed = config.shape().bytes() * copies;
         boolean known = java.lang.management.ManagementFactory.getOperatingSystemMXBean() instanceof com.sun.management.OperatingSystemMXBean;
         long machine = known ? machineBytes() : Long.MAX_VALUE;
         if (needed > machine / 2) {
@@ -104,9 +113,9 @@ final class WorkDirectories implements AutoCloseable {
         return store;
     }
 
-    /** Ends {@code fio} with this. */
-    void kill(Fio fio) {
-        programs.add(fio);
+    /** A program that is ended with this, if it still runs. */
+    void endWith(Runnable program) {
+        programs.add(program);
     }
 
     /** Removes the memory of devices that are closed. */
@@ -121,7 +130,7 @@ final class WorkDirectories implements AutoCloseable {
     }
 
     private void abandon() {
-        programs.forEach(Fio::close);
+        programs.forEach(Runnable::run);
         for (TemporaryDirectory directory : List.of(memory, disk, store)) {
             directory.closeUnderWriters();
         }

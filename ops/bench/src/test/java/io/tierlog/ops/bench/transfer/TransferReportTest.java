@@ -49,7 +49,7 @@ final class TransferReportTest {
         assertTrue(report.valid());
         assertEquals(
                 """
-                256 blocks of 2,359,296 bytes, 8 at a time on disk and store, 3 rounds of all in turn, 12 s
+                256 blocks of 2,359,296 bytes, 8 at a time on disk and stores, 3 rounds of all in turn, 12 s
 
                   disk                                                              GB/s          rounds   p50 ms   p99 ms   Tierlog to it
                   host to disk: Tierlog                                             2.00    1.00-2.50        1.50     2.50

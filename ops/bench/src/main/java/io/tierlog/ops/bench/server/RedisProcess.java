@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.tierlog.ops.bench.directory;
+package io.tierlog.ops.bench.server;
 
 import io.tierlog.ops.bench.report.BenchException;
 import io.tierlog.ops.process.ChildProcess;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -15,9 +17,11 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** The Redis that is installed on this machine, in memory alone, on a free port. One thread. */
-final class RedisProcess implements AutoCloseable {
+/** The Redis that is installed on this machine, in memory alone, on a free port. One thread; {@link #close} from any. */
+public final class RedisProcess implements AutoCloseable {
     private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(10);
+    private static final int ANSWER_MS = 1_000;
+    private static final byte[] PING = "PING\r\n".getBytes(StandardCharsets.US_ASCII);
 
     private final ChildProcess process;
     private final int port;
@@ -29,8 +33,12 @@ final class RedisProcess implements AutoCloseable {
         this.version = version;
     }
 
-    /** Starts one; empty where it is not installed. */
-    static Optional<RedisProcess> start(Path directory) throws IOException, InterruptedException {
+    /**
+     * Starts one; empty where it is not installed.
+     *
+     * @param further arguments of the server
+     */
+    public static Optional<RedisProcess> start(Path directory, String... further) throws IOException, InterruptedException {
         Optional<Path> program = Arrays.stream(System.getenv().getOrDefault("PATH", "").split(":", -1))
                 .map(place -> Path.of(place, "redis-server"))
                 .filter(Files::isExecutable)
@@ -43,22 +51,29 @@ final class RedisProcess implements AutoCloseable {
             port = free.getLocalPort();
         }
         Files.createDirectories(directory);
-        ChildProcess process = ChildProcess.program("redis-server", List.of(program.get().toString(), "--port", String.valueOf(port),
-                        "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", directory.toString()))
-                .start();
+        List<String> command = new ArrayList<>(List.of(program.get().toString(), "--port", String.valueOf(port),
+                "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", directory.toString()));
+        command.addAll(List.of(further));
+        ChildProcess process = ChildProcess.program("redis-server", command).start();
         long deadline = System.nanoTime() + PATIENCE_NS;
-        while (true) {
-            try (RedisSession session = new RedisSession(port, RedisSession.Command.MGET)) {
-                session.memory("used_memory");
-                return Optional.of(new RedisProcess(process, port, version(program.get())));
-            } catch (IOException e) {
-                if (!process.isAlive() || System.nanoTime() > deadline) {
-                    process.kill();
-                    throw BenchException.failed("redis-server did not start: " + process.tail(), "start it by hand, or leave it out with --no-redis")
-                            .causedBy(e);
-                }
-                LockSupport.parkNanos(20_000_000);
+        while (!answers(port)) {
+            if (!process.isAlive() || System.nanoTime() > deadline) {
+                process.kill();
+                throw BenchException.failed("redis-server did not start: " + process.tail(), "start it by hand, or leave Redis out");
             }
+            LockSupport.parkNanos(20_000_000);
+        }
+        return Optional.of(new RedisProcess(process, port, version(program.get())));
+    }
+
+    private static boolean answers(int port) {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            socket.setSoTimeout(ANSWER_MS);
+            socket.getOutputStream().write(PING);
+            return socket.getInputStream().read() == '+';
+        } catch (IOException e) {
+            // It does not listen yet.
+            return false;
         }
     }
 
@@ -70,15 +85,18 @@ final class RedisProcess implements AutoCloseable {
         return String.join(" ", lines).strip().replaceAll(".* v=([\\d.]+).*", "Redis $1");
     }
 
-    int port() {
+    /** On the loopback address. */
+    public int port() {
         return port;
     }
 
-    String version() {
+    /** Its name and version. */
+    public String version() {
         return version;
     }
 
-    long cpuNs() {
+    /** Processor time that it has used. */
+    public long cpuNs() {
         return process.cpuNanos();
     }
 
