@@ -44,9 +44,9 @@ import org.jspecify.annotations.Nullable;
  * <p>A block loaded from the host counts for the tier that it was fetched from for this attempt, else for the tier it was on at the submit. An
  * attempt counts once it is prefilled.
  *
- * <p>The three topics of a partition may be read in any order, since an attempt is kept until its last fact; what comes later than that counts
- * without a tier of origin. Memory: an entry for each attempt that has not ended, {@value #MAX_LIVE} at most, the oldest leaves first. What it
- * remembers can be saved and restored, row by row. Not thread-safe.
+ * <p>The three topics of a partition may be read in any order, since an attempt is kept until all that concerns it is read: submit, command, ends of
+ * its fetches, prefill, last fact. Memory: an entry for each attempt that has not ended, {@value #MAX_LIVE} at most, the oldest leaves first; what
+ * comes later than that counts without a tier of origin. What it remembers can be saved and restored, row by row. Not thread-safe.
  */
 public final class RequestJoin {
     static final String LAST_BLOCK = "last_block";
@@ -89,12 +89,12 @@ public final class RequestJoin {
     /** Blocks of a prefilled prompt, as the engine counted them. */
     public record Prefilled(int device, int loaded, int computed) {}
 
-    /** What is remembered of an attempt, to be written down. Not meant to be read by others. */
+    /** What is remembered of an attempt, to be written down. Not meant to be read by others. Without joined fetches as written by older versions. */
     public record SavedAttempt(
             Attempt id, String namespace, int reusableBlocks, boolean waits, long submittedMs, long commandMs, long readyMs,
             Map<Integer, Tier> fetched, List<Integer> onHost, List<Integer> onDisk, int storeFrom, int storeTo, Set<Integer> loaded,
             @Nullable Prefilled prefilled, long prefilledMs, String root, HitCounts counted, @Nullable RequestReason wentOn,
-            long missed, boolean ended, int fetches) {}
+            long missed, boolean ended, int fetches, boolean decoding, @Nullable Set<String> joined) {}
 
     /** What is remembered of a fetch, to be written down. Not meant to be read by others. */
     public record SavedFetch(String operation, @Nullable Attempt attempt, boolean waitedFor, Map<Integer, Tier> arrived, long endedMs) {}
@@ -131,8 +131,12 @@ public final class RequestJoin {
         /** Computed blocks that wait for the reason; the fact may be read after the event. */
         private long missed;
         private boolean ended;
+        /** The engine has reported the prefill; the fact may be read before the event. */
+        private boolean decoding;
 
         private int fetches;
+        /** Fetches of which attempt and end are read; the second of command and fact may still come, and is of no further fetch. */
+        private final Set<String> joined = new HashSet<>();
 
         Live(Attempt id) {
             this.id = id;
@@ -152,7 +156,7 @@ public final class RequestJoin {
 
         /** An engine may have loaded what came first and have ended the request before the rest of its fetch came. */
         private boolean isOver() {
-            return ended && (!waits || commandMs >= 0) && fetches == 0;
+            return ended && submittedMs >= 0 && (!waits || commandMs >= 0) && fetches == 0 && (!decoding || prefilled != null);
         }
     }
 
@@ -193,8 +197,10 @@ public final class RequestJoin {
         switch (command) {
             case PrefetchBlocks c -> {
                 Attempt attempt = new Attempt(node, c.request(), c.attempt());
-                commanded(attempt, atMs);
+                // The fetch first: the command may be the last that is read of an attempt, which is then forgotten.
+                live.computeIfAbsent(attempt, Live::new);
                 fetchOf(c.operation(), attempt);
+                commanded(attempt, atMs);
             }
             case ResumeRequest c -> {
                 Attempt attempt = new Attempt(node, c.request(), c.attempt());
@@ -256,8 +262,11 @@ public final class RequestJoin {
     }
 
     private void fetchOf(String operation, Attempt attempt) {
-        Fetch fetch = fetches.computeIfAbsent(operation, o -> new Fetch());
         Live known = live.get(attempt);
+        if (known != null && known.joined.contains(operation)) {
+            return;
+        }
+        Fetch fetch = fetches.computeIfAbsent(operation, o -> new Fetch());
         if (known != null && !fetch.waitedFor) {
             fetch.waitedFor = true;
             known.fetches++;
@@ -286,6 +295,7 @@ public final class RequestJoin {
         Live attempt = live.get(fetch.attempt);
         if (attempt != null) {
             attempt.fetches -= fetch.waitedFor ? 1 : 0;
+            attempt.joined.add(operation);
             attempt.fetched.putAll(fetch.arrived);
             ready(attempt, fetch.endedMs);
             count(attempt); // it may have loaded what arrived before the fetch ended, or its command is read after the events
@@ -339,7 +349,10 @@ public final class RequestJoin {
         missed(atMs, LAST_BLOCK, last);
         attempt.missed = e.computedBlocks() - last;
         attribute(attempt);
-        findings.changed(id);
+        if (attempt.ended) {
+            unattributed(attempt);
+        }
+        keepOrForget(attempt);
     }
 
     /** Counts the blocks of a prefilled attempt by what is known of their origin, in place of what was counted before. */
@@ -381,23 +394,26 @@ public final class RequestJoin {
         }
     }
 
+    private void unattributed(Live attempt) {
+        missed(attempt.prefilledMs, "unknown", attempt.missed);
+        attempt.missed = 0;
+    }
+
     /** Whether a state is an end. */
     public static boolean isEnd(RequestState state) {
         return state == RequestState.FINISHED || state == RequestState.CANCELLED || state == RequestState.REJECTED;
     }
 
     private void transitioned(Attempt id, RequestTransitioned f) {
-        Live attempt = live.get(id);
-        if (attempt == null) {
-            return;
-        }
+        // The fact may be read before the submit.
+        Live attempt = live.computeIfAbsent(id, Live::new);
+        attempt.decoding |= f.to() == RequestState.DECODING;
         if (f.to() == RequestState.PREFILLING) {
             attempt.wentOn = f.reason();
             attribute(attempt);
         }
         if (isEnd(f.to())) {
-            missed(attempt.prefilledMs, "unknown", attempt.missed);
-            attempt.missed = 0;
+            unattributed(attempt);
             attempt.ended = true;
         }
         keepOrForget(attempt);
@@ -407,7 +423,7 @@ public final class RequestJoin {
     public Optional<SavedAttempt> save(Attempt id) {
         return Optional.ofNullable(live.get(id)).map(a -> new SavedAttempt(a.id, a.namespace, a.reusableBlocks, a.waits, a.submittedMs,
                 a.commandMs, a.readyMs, new TreeMap<>(a.fetched), a.onHost, a.onDisk, a.storeFrom, a.storeTo, new TreeSet<>(a.loaded), a.prefilled,
-                a.prefilledMs, a.root.hex(), a.counted, a.wentOn, a.missed, a.ended, a.fetches));
+                a.prefilledMs, a.root.hex(), a.counted, a.wentOn, a.missed, a.ended, a.fetches, a.decoding, new TreeSet<>(a.joined)));
     }
 
     /** What is remembered of a fetch; empty when nothing is. */
@@ -439,6 +455,11 @@ public final class RequestJoin {
         attempt.missed = a.missed();
         attempt.ended = a.ended();
         attempt.fetches = a.fetches();
+        attempt.decoding = a.decoding();
+        Set<String> joined = a.joined();
+        if (joined != null) {
+            attempt.joined.addAll(joined);
+        }
         live.put(a.id(), attempt);
     }
 
