@@ -12,7 +12,9 @@ import picocli.CommandLine.Spec;
         name = "bench",
         description = "Measure Tierlog on this machine.",
         synopsisSubcommandLabel = "BENCHMARK",
-        subcommands = {BenchControlCommand.class, BenchDirectoryCommand.class, BenchTransferCommand.class})
+        subcommands = {
+            BenchControlCommand.class, BenchDashboardCommand.class, BenchDirectoryCommand.class, BenchTransferCommand.class
+        })
 public final class BenchCommand implements Runnable {
     @Spec
     CommandSpec spec;

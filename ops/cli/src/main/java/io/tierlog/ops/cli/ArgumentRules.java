@@ -107,6 +107,14 @@ final class ArgumentRules {
         RULES.put("bench control --blocks", whole(1, 4_096));
         RULES.put("bench control --events", NOT_EMPTY);
         RULES.put("bench control --partitions", whole(1, 64));
+        RULES.put("bench dashboard --browsers", whole(1, 50));
+        RULES.put("bench dashboard --core", whole(0, 1_023));
+        RULES.put("bench dashboard --heap-mb", whole(64, 65_536));
+        RULES.put("bench dashboard --nodes", whole(1, 2_000));
+        RULES.put("bench dashboard --partitions", whole(1, 64));
+        RULES.put("bench dashboard --past-hours", whole(0, 23));
+        RULES.put("bench dashboard --rate", whole(1, 100_000));
+        RULES.put("bench dashboard --seconds", whole(3, 86_400));
         RULES.put("bench directory --blocks", whole(1_024, 50_000_000));
         RULES.put("bench directory --partitions", whole(1, 64));
         RULES.put("bench transfer --blocks", whole(1, 65_536));

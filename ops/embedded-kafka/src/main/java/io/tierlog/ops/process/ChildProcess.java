@@ -74,7 +74,7 @@ public final class ChildProcess implements AutoCloseable {
     /** How a process is started; by default with an empty standard input, this process's standard error, and no reader of its lines. */
     public static final class Builder {
         private final String name;
-        private final List<String> command;
+        private List<String> command;
         private Optional<Path> log = Optional.empty();
         private boolean input;
         private boolean classPath;
@@ -86,6 +86,14 @@ public final class ChildProcess implements AutoCloseable {
         private Builder(String name, List<String> command) {
             this.name = name;
             this.command = List.copyOf(command);
+        }
+
+        /** Starts it through another program, which becomes it: {@code taskset -c 1} gives it one core. */
+        public Builder through(List<String> program) {
+            List<String> whole = new ArrayList<>(program);
+            whole.addAll(command);
+            command = List.copyOf(whole);
+            return this;
         }
 
         /** Appends standard error to {@code file}. */

@@ -40,7 +40,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RequestJoinTest {
     private static final Envelope NODE = new Envelope("node/a", "sender", 1, 0, 0, 0, null, null, null);
     private static final String M = "m";
-    private static final List<Block> BLOCKS = List.of(new Block(0, Bytes.ofHex("0a"), Bytes.EMPTY), new Block(1, Bytes.ofHex("0b"), Bytes.ofHex("0a")));
+    private static final List<Block> BLOCKS =
+            List.of(new Block(0, Bytes.ofHex("0a"), Bytes.EMPTY), new Block(1, Bytes.ofHex("0b"), Bytes.ofHex("0a")));
 
     private RequestJoin join = new RequestJoin(new Findings());
     private HitCounts hits = HitCounts.NONE;

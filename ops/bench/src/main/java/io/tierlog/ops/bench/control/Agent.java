@@ -74,6 +74,7 @@ final class Agent {
     private final Sender sender;
     private final Course course;
     private final Pages pages;
+    private final int deviceBlocks;
     private final Set<Bytes> onHost = new HashSet<>();
     private final Map<String, Long> commands = new TreeMap<>();
     private long commandSequence;
@@ -84,11 +85,17 @@ final class Agent {
         List<Event> fetched(String request, int blocks);
     }
 
+    /** With a device of {@link #DEVICE_BLOCKS}. */
     Agent(String node, Sender sender, int hostBlocks, Course course) {
+        this(node, sender, hostBlocks, DEVICE_BLOCKS, course);
+    }
+
+    Agent(String node, Sender sender, int hostBlocks, int deviceBlocks, Course course) {
         this.node = node;
         this.processId = processId(node);
         this.sender = sender;
         this.pages = new Pages(hostBlocks);
+        this.deviceBlocks = deviceBlocks;
         this.course = course;
     }
 
@@ -137,7 +144,7 @@ final class Agent {
                 processId,
                 "benchmark",
                 List.of(
-                        new TierCapacity(Tier.DEVICE, DEVICE_BLOCKS, BLOCK_BYTES),
+                        new TierCapacity(Tier.DEVICE, deviceBlocks, BLOCK_BYTES),
                         new TierCapacity(Tier.HOST, pages.capacity(), BLOCK_BYTES)),
                 List.of(layout),
                 LAYOUTS,
@@ -150,7 +157,7 @@ final class Agent {
 
     /** Its engine comes, for requests that compute blocks. */
     void attach() {
-        sender.send(new EngineAttached(Workload.blank(), "engine-0", DEVICE_BLOCKS, LAYOUTS, Map.of()));
+        sender.send(new EngineAttached(Workload.blank(), "engine-0", deviceBlocks, LAYOUTS, Map.of()));
     }
 
     synchronized void heartbeat() {

@@ -38,14 +38,16 @@ final class FullHostNode implements Agent.Course {
 
     private final Agent agent;
     private final Sender sender;
+    private final BusyNodes.Shape shape;
     private final int salt;
     private final Map<String, List<Bytes>> prompts = new HashMap<>();
     private final Deque<PagedBlock> onDevice = new ArrayDeque<>();
     private long sealed;
 
-    FullHostNode(String node, int hostBlocks, Sender.Sink sink) {
+    FullHostNode(String node, BusyNodes.Shape shape, Sender.Sink sink) {
         this.sender = new Sender(sink, node, Agent.processId(node));
-        this.agent = new Agent(node, sender, hostBlocks, this);
+        this.agent = new Agent(node, sender, shape.hostBlocks(), shape.deviceBlocks(), this);
+        this.shape = shape;
         this.salt = Math.floorMod(node.hashCode(), 1 << 20);
     }
 
@@ -68,7 +70,7 @@ final class FullHostNode implements Agent.Course {
     /** The request with this number. */
     void submit(long number) {
         long family = unique(FAMILY_NUMBERS + number % FAMILIES);
-        long own = unique(number);
+        long own = unique(number % shape.prompts());
         List<Bytes> keys = IntStream.range(0, BLOCKS).mapToObj(i -> Workload.key(i < SHARED ? family : own, i)).toList();
         submit(Workload.request(number), keys, STORED);
     }
@@ -107,7 +109,7 @@ final class FullHostNode implements Agent.Course {
 
     private Optional<Event> evict(int room) {
         List<PagedBlock> gone = new ArrayList<>();
-        while (onDevice.size() > Agent.DEVICE_BLOCKS - room) {
+        while (onDevice.size() > shape.deviceBlocks() - room) {
             gone.add(onDevice.remove());
         }
         return gone.isEmpty()
@@ -116,8 +118,8 @@ final class FullHostNode implements Agent.Course {
     }
 
     private PagedBlock seal(List<Bytes> keys, int index) {
-        int page = (int) (sealed % Agent.DEVICE_BLOCKS);
-        long generation = sealed++ / Agent.DEVICE_BLOCKS + 1;
+        int page = (int) (sealed % shape.deviceBlocks());
+        long generation = sealed++ / shape.deviceBlocks() + 1;
         return new PagedBlock(new Block(index, keys.get(index), keys.get(index - 1)), page, generation, 0);
     }
 }
