@@ -30,6 +30,13 @@ final class EvolveExpiry {
         return due;
     }
 
+    /** A node comes back: the timer of its last end goes, so it has one at most. */
+    static void back(Tables t, Fact fact, NodeRow last) {
+        if (last.expiryMs() != 0) {
+            Timers.cancel(t, fact, RowKey.Timer.Kind.NODE, "", last.expiryMs());
+        }
+    }
+
     /** Blocks of a namespace have gone: its expiry is due the time of the policy after the last of them, unless the aggregate still counts some. */
     static void removed(Tables t, Fact fact, String namespace) {
         RowKey.Namespace key = new RowKey.Namespace(fact.envelope().aggregate(), Namespaces.digest(namespace));

@@ -46,6 +46,9 @@ final class EvolveNodes {
         if (fact.newIncarnation() != (last == null ? Evolve.clockOf(t, fact).expiredIncarnation() : last.incarnation()) + 1) {
             throw new IllegalHistory("Incarnation " + fact.newIncarnation() + " does not follow the last one");
         }
+        if (last != null) {
+            EvolveExpiry.back(t, fact, last);
+        }
         NodeState node = NodeState.accepted(fact, last);
         node.shares.regrouped(Evolve.policyVersion(t, fact)); // its copies come under the policy in force
         t.put(Rows.NODES, Evolve.key(fact), node.toRow());

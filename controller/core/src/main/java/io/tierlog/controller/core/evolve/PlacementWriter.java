@@ -315,6 +315,23 @@ final class PlacementWriter {
             slot.usedMs = nowMs;
             slot.refused = false;
             slot.dirty = true;
+            if (ordered && !grouped) {
+                usedLeaving(slot);
+            }
+        }
+    }
+
+    /** What leaves has passed its uses to its parent before. A later use, by a read of the store, passes up to the first block that stays. */
+    private void usedLeaving(Slot used) {
+        Slot child = used;
+        while (child.state == PlacementState.LEAVING && !child.parent.isEmpty()) {
+            Slot parent = open(child.parent);
+            if (parent.state == PlacementState.ABSENT) {
+                return;
+            }
+            inherit(parent, child);
+            parent.dirty = true;
+            child = parent;
         }
     }
 

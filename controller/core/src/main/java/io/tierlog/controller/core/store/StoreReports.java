@@ -69,23 +69,13 @@ public final class StoreReports {
         }
     }
 
-    /** The deepest that stays has the use of the whole path; what leaves has it too, in case that it stays. False when none is on record. */
+    /** The deepest on record has the use of the whole path, whether it stays or leaves. False when none is on record. */
     private static boolean used(DecisionContext d, Envelope about, String namespace, List<Block> blocks) {
-        List<Block> staying = new ArrayList<>(blocks.size());
-        List<Block> used = new ArrayList<>();
-        for (Block block : blocks) {
-            PlacementRow row = held(d, about, namespace, block);
-            if (row != null && row.state() == PlacementState.SERVING) {
-                staying.add(block);
-            } else if (row != null) {
-                used.add(block);
-            }
+        List<Block> there = blocks.stream().filter(block -> held(d, about, namespace, block) != null).toList();
+        if (!there.isEmpty()) {
+            d.fact(new BlocksTouched(about, Tier.STORE, namespace, Blocks.deepest(there), d.offset()));
         }
-        used.addAll(Blocks.deepest(staying));
-        if (!used.isEmpty()) {
-            d.fact(new BlocksTouched(about, Tier.STORE, namespace, used, d.offset()));
-        }
-        return !used.isEmpty();
+        return !there.isEmpty();
     }
 
     /** Objects are gone: readers of placements learn it. An agent that cannot tell the shard of a block reports it to each one that it may be in. */

@@ -117,7 +117,7 @@ class ExpiryTest {
         w.warm(back, "r", p, 0);
     }
 
-    /** The timer of a node that came back in time finds that it lives; the next end sets another one. */
+    /** A node that comes back in time takes the timer of its end back; the next end sets another one. */
     @Test
     void aNodeThatComesBackInTimeStays() {
         Agent a = w.register("a", 10);
@@ -133,6 +133,19 @@ class ExpiryTest {
         assertNotNull(w.tables.get(Rows.NODES, NODE));
         w.tick();
         w.fact(NodeExpired.class);
+        assertNothingOf("node/a");
+    }
+
+    /** The policy has a shorter time when the node ends again: it expires before the timer of its first end would be due, and that is gone too. */
+    @Test
+    void aNodeThatEndsAgainHasOneTimer() {
+        stop(w.register("a", 10));
+        pass(10_000);
+        Agent back = w.register(new Agent("a", "a-2", 10));
+        w.policy(policy(20_000, 20_000));
+        stop(back);
+        pass(20_000);
+        assertEquals(2, w.fact(NodeExpired.class).lastIncarnation());
         assertNothingOf("node/a");
     }
 
