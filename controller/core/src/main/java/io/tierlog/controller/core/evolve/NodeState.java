@@ -60,7 +60,7 @@ public final class NodeState {
             copies = row.copies();
         }
 
-    public TierRow toRow() {
+        public TierRow toRow() {
             return new TierRow(tier, capacityBlocks, blockBytes, usedBlocks, leavingBlocks, inRelief, drops, copies);
         }
     }

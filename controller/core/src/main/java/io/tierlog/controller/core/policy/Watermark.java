@@ -27,12 +27,12 @@ public record Watermark(Tier tier, String group, double highMark, double lowMark
      * @param inRelief whether watermark eviction has begun
      */
     public record Use(long usedBlocks, long leavingBlocks, long capacityBlocks, boolean inRelief) {
-    public long standing() {
+        public long standing() {
             return usedBlocks - leavingBlocks;
         }
 
         /** Used share of the capacity; above 1 when more blocks are used than there is space for, 1 when the capacity is 0. */
-    public double level() {
+        public double level() {
             return capacityBlocks == 0 ? 1 : (double) standing() / capacityBlocks;
         }
     }

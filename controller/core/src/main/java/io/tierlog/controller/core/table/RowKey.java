@@ -318,12 +318,12 @@ public sealed interface RowKey<K> {
         }
 
         /** Where the order of one group on one tier begins; with {@link #END} as its class, where it ends. */
-    public static Order first(String aggregate, Tier tier, long incarnation, String group, int kept) {
+        public static Order first(String aggregate, Tier tier, long incarnation, String group, int kept) {
             return new Order(aggregate, tier, incarnation, group, kept, 0, 0, Namespaces.NONE, Bytes.EMPTY);
         }
 
         /** The same place in the order of a group. */
-    public Order of(String itsGroup) {
+        public Order of(String itsGroup) {
             return new Order(aggregate, tier, incarnation, itsGroup, kept, place, shallowness, namespace, block);
         }
 
