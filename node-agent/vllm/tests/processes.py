@@ -59,9 +59,9 @@ class Processes:
                 if probe.connect_ex(("127.0.0.1", port)) == 0:
                     return
             time.sleep(0.05)
-        raise AssertionError(f"nothing listens on {port}: {self.said('broker')}")
+        raise AssertionError(f"nothing listens on {port}: {self.output('broker')}")
 
-    def said(self, name: str) -> str:
+    def output(self, name: str) -> str:
         return (self.directory / f"{name}.log").read_text(errors="replace")[-4_000:]
 
     def kill(self, name: str) -> None:
@@ -74,8 +74,8 @@ class Processes:
         """Ends all that write, and verifies what they wrote: after the last test, since nothing goes on without a controller."""
         for name in [name for name in self._running if name != "broker"]:
             self.kill(name)
-        said = self.run("audit", "verify", "--bootstrap-servers", self.brokers)
-        assert "VIOLATED" not in said, said
+        report = self.run("audit", "verify", "--bootstrap-servers", self.brokers)
+        assert "VIOLATED" not in report, report
 
     def close(self) -> None:
         for name in list(self._running)[::-1]:
@@ -118,7 +118,7 @@ class Agent:
             if health is not None and health.on_the_log:
                 return self
             time.sleep(0.1)
-        raise AssertionError(f"agent {self.name} is not on the log: {self.processes.said(self.name)}\n{self.processes.said('controller')}")
+        raise AssertionError(f"agent {self.name} is not on the log: {self.processes.output(self.name)}\n{self.processes.output('controller')}")
 
     def kill(self) -> None:
         self.processes.kill(self.name)

@@ -39,7 +39,7 @@ public final class ClockWatch implements AutoCloseable {
         var _ = thread.scheduleWithFixedDelay(this::look, INTERVAL_MS, INTERVAL_MS, TimeUnit.MILLISECONDS);
     }
 
-    /** For tests: looks only when told to. */
+    /** For tests: looks only when the test calls. */
     ClockWatch(LongSupplier wallMs, LongSupplier monotonicNs, LongConsumer setBack, ScheduledExecutorService thread) {
         this.wallMs = wallMs;
         this.monotonicNs = monotonicNs;

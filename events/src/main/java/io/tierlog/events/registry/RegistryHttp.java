@@ -65,7 +65,7 @@ final class RegistryHttp implements AutoCloseable {
      */
     record Call(String method, String path, Optional<String> body, Predicate<JsonNode> expected) {}
 
-    /** What the registry said: status 200, or 404, 409 and 422 with the registry's own error body. */
+    /** The answer of the registry: status 200, or 404, 409 and 422 with the registry's own error body. */
     record Answer(int status, JsonNode body) {
         /** The registry's words on an error, clipped. */
         String message() {

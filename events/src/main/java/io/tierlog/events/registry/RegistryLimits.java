@@ -7,7 +7,7 @@ package io.tierlog.events.registry;
  * @param connectTimeoutMs to open one connection
  * @param requestTimeoutMs for one request, connection and the whole reply included
  * @param callTimeoutMs for one call of the client with all its repetitions
- * @param rounds how often each base URL is asked in one call, at least 2 (an unknown id is believed when said twice)
+ * @param rounds how often each base URL is asked in one call, at least 2 (an unknown id is believed when two answers agree)
  * @param backoffMs pause after the first round without an answer; doubled after each further one, half of it by chance
  * @param backoffMaxMs the longest pause, and the advice to callers when all was in vain
  * @param maxReplyBytes the longest reply that is read

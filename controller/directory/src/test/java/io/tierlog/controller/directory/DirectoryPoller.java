@@ -50,7 +50,7 @@ final class DirectoryPoller implements AutoCloseable {
     private String firstWrong = "";
 
     /** The answers that callers got in one phase. */
-    record Told(
+    record Counts(
             double seconds, long fresh, long stale, long unknown, long wrong, long unanswered, long failedCalls, double p99Ms, double longestMs) {}
 
     private static final class Count {
@@ -194,15 +194,15 @@ final class DirectoryPoller implements AutoCloseable {
         return firstWrong;
     }
 
-    synchronized Told told(String phase) {
+    synchronized Counts counts(String phase) {
         Count count = Objects.requireNonNull(phases.get(phase), phase);
         List<Long> nanos = count.nanos.stream().sorted().toList();
-        return new Told((count.end - count.begin) / 1e9, count.fresh, count.stale, count.unknown, count.wrong, count.unanswered, count.failedCalls,
+        return new Counts((count.end - count.begin) / 1e9, count.fresh, count.stale, count.unknown, count.wrong, count.unanswered, count.failedCalls,
                 nanos.isEmpty() ? 0 : nanos.get(nanos.size() * 99 / 100) / 1e6, nanos.isEmpty() ? 0 : nanos.getLast() / 1e6);
     }
 
-    long sum(ToLongFunction<Told> what) {
-        return phases.keySet().stream().mapToLong(phase -> what.applyAsLong(told(phase))).sum();
+    long sum(ToLongFunction<Counts> what) {
+        return phases.keySet().stream().mapToLong(phase -> what.applyAsLong(counts(phase))).sum();
     }
 
     String name() {

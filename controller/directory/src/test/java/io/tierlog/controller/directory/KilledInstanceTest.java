@@ -78,13 +78,13 @@ class KilledInstanceTest {
                     print(askers, TimeUnit.NANOSECONDS.toMillis(freshMs), TimeUnit.NANOSECONDS.toMillis(sharedMs));
                 }
                 for (DirectoryPoller asker : askers) {
-                    assertEquals(0, asker.sum(DirectoryPoller.Told::wrong), asker::firstWrong);
-                    assertEquals(0, asker.sum(DirectoryPoller.Told::unanswered), "each question was answered by one of the two");
+                    assertEquals(0, asker.sum(DirectoryPoller.Counts::wrong), asker::firstWrong);
+                    assertEquals(0, asker.sum(DirectoryPoller.Counts::unanswered), "each question was answered by one of the two");
                 }
-                DirectoryPoller.Told outage = second.told("one killed");
+                DirectoryPoller.Counts outage = second.counts("one killed");
                 assertTrue(outage.stale() > 0, "answers of a standby are stale");
                 assertTrue(outage.stale() + outage.fresh() > 9 * outage.unknown(), () -> "answers went on: " + outage);
-                assertTrue(first.told("one killed").failedCalls() == 0 && outage.failedCalls() > 0, "callers of the killed one saw failures");
+                assertTrue(first.counts("one killed").failedCalls() == 0 && outage.failedCalls() > 0, "callers of the killed one saw failures");
             } finally {
                 killed.kill();
             }
@@ -96,10 +96,10 @@ class KilledInstanceTest {
                 "phase", "asked", "s", "fresh keys", "stale keys", "unknown", "wrong", "calls failed", "p99 ms", "longest ms");
         for (String phase : List.of("both there", "one killed", "one alone", "back again")) {
             for (DirectoryPoller asker : askers) {
-                DirectoryPoller.Told told = asker.told(phase);
+                DirectoryPoller.Counts counts = asker.counts(phase);
                 System.out.printf(Locale.ROOT, "%-12s%-8s%7.1f%,12d%,12d%,9d%7d%14d%8.1f%12.1f%n",
-                        phase, asker.name(), told.seconds(), told.fresh(), told.stale(), told.unknown(), told.wrong(), told.failedCalls(),
-                        told.p99Ms(), told.longestMs());
+                        phase, asker.name(), counts.seconds(), counts.fresh(), counts.stale(), counts.unknown(), counts.wrong(), counts.failedCalls(),
+                        counts.p99Ms(), counts.longestMs());
             }
         }
         System.out.printf(Locale.ROOT, "all fresh again %.1f s after the kill; started again, each has its share after %.1f s%n", freshMs / 1e3,

@@ -120,7 +120,7 @@ public final class AgentApp implements AutoCloseable {
      * @throws io.tierlog.agent.app.memory.HostMemoryException when the host pool does not fit
      * @throws DeviceUnavailableException when the device cannot be opened, or cannot reach the host pool
      * @throws DiskUnavailableException when the disk tier cannot be opened
-     * @throws io.tierlog.agent.app.engine.EngineServerException when the port is taken, or the socket cannot be had
+     * @throws io.tierlog.agent.app.engine.EngineServerException when the port is taken, or the socket cannot be opened
      */
     public static AgentApp start(AgentConfig config) {
         return start(config, new PeerGate());

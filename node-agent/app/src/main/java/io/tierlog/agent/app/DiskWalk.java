@@ -104,11 +104,11 @@ final class DiskWalk implements AutoCloseable {
     private SharedStore.@Nullable Presence presence(SharedStore store, HeldBlock held) throws InterruptedException {
         ObjectName object = new ObjectName(ObjectName.digest(held.namespace()), held.key());
         SharedStore.Presence presence = store.check(object, held.length());
-        boolean told = false;
+        boolean logged = false;
         while (presence == SharedStore.Presence.UNREACHABLE) {
-            if (!told) {
+            if (!logged) {
                 LOG.warn("{}: the store cannot be asked what it has of the blocks on disk, which must stay there until it can", name);
-                told = true;
+                logged = true;
             }
             if (closed.await(ASK_AGAIN.toMillis(), TimeUnit.MILLISECONDS)) {
                 return null;

@@ -318,7 +318,7 @@ public final class AgentCore {
     }
 
     /**
-     * The controller has declared this process lost, and no other speaks for the node, or the log misses what it said: it registers again with all
+     * The controller has declared this process lost, and no other speaks for the node, or the log misses events of it: it registers again with all
      * that it holds.
      */
     private void rejoin() {

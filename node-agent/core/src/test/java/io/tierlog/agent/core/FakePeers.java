@@ -17,17 +17,17 @@ final class FakePeers implements PeerFinder, PeerTransfers, PeerReplies {
 
     record Read(long unit, PeerHolder lender, String namespace, List<PeerPage> pages) {}
 
-    sealed interface Told {}
+    sealed interface Reply {}
 
-    record Again(long afterMs) implements Told {}
+    record Again(long afterMs) implements Reply {}
 
-    record Not(PeerReadReason why) implements Told {}
+    record Not(PeerReadReason why) implements Reply {}
 
-    record Sent(List<LeasedPage> pages) implements Told {}
+    record Sent(List<LeasedPage> pages) implements Reply {}
 
     final List<Find> finds = new ArrayList<>();
     final List<Read> reads = new ArrayList<>();
-    final Map<Long, Told> told = new LinkedHashMap<>();
+    final Map<Long, Reply> replies = new LinkedHashMap<>();
 
     @Override
     public void find(long unit, String namespace, int firstIndex, List<Bytes> keys) {
@@ -41,16 +41,16 @@ final class FakePeers implements PeerFinder, PeerTransfers, PeerReplies {
 
     @Override
     public void retry(long call, long afterMs) {
-        told.put(call, new Again(afterMs));
+        replies.put(call, new Again(afterMs));
     }
 
     @Override
     public void refuse(long call, PeerReadReason why) {
-        told.put(call, new Not(why));
+        replies.put(call, new Not(why));
     }
 
     @Override
     public void send(long call, List<LeasedPage> pages) {
-        told.put(call, new Sent(pages));
+        replies.put(call, new Sent(pages));
     }
 }

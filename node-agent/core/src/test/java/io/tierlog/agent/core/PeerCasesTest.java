@@ -458,7 +458,7 @@ class PeerCasesTest {
         assertEquals(5, w.pins());
 
         long first = ask("g", "b", 0, 3);
-        FakePeers.Sent sent = (FakePeers.Sent) Objects.requireNonNull(peers.told.get(first));
+        FakePeers.Sent sent = (FakePeers.Sent) Objects.requireNonNull(peers.replies.get(first));
         assertEquals(blocks.stream().limit(3).map(PagedBlock::page).toList(), sent.pages().stream().map(LeasedPage::hostPage).toList());
         assertEquals(blocks.getFirst().crc32c(), sent.pages().getFirst().crc32c());
         assertEquals(8, w.pins());
@@ -475,29 +475,29 @@ class PeerCasesTest {
     void aReaderMayComeBeforeItsLease() {
         List<PagedBlock> blocks = warm();
         long early = ask("g", "b", 0, 5);
-        assertEquals(new FakePeers.Again(5), peers.told.get(early));
+        assertEquals(new FakePeers.Again(5), peers.replies.get(early));
         grant("g", blocks);
         long later = ask("g", "b", 0, 5);
-        assertTrue(peers.told.get(later) instanceof FakePeers.Sent);
+        assertTrue(peers.replies.get(later) instanceof FakePeers.Sent);
         over(later, 5, PeerReadReason.COMPLETED);
     }
 
     @Test
     void aRefusedLeaseIsReportedToItsReader() {
         w.command(new RefusePeerRead(w.envelope(), w.header(), "g", PeerReadReason.BUSY));
-        assertEquals(new FakePeers.Not(PeerReadReason.BUSY), peers.told.get(ask("g", "b", 0, 5)));
+        assertEquals(new FakePeers.Not(PeerReadReason.BUSY), peers.replies.get(ask("g", "b", 0, 5)));
     }
 
     @Test
     void onlyWhatWasGrantedIsSent() {
         grant("g", warm().subList(0, 3));
         FakePeers.Not not = new FakePeers.Not(PeerReadReason.NOT_SERVING);
-        assertEquals(not, peers.told.get(ask("g", "x", 0, 3)));
-        assertEquals(not, peers.told.get(ask("g", "b", 0, 4)));
-        assertEquals(not, peers.told.get(ask("g", "b", 0, 0)));
+        assertEquals(not, peers.replies.get(ask("g", "x", 0, 3)));
+        assertEquals(not, peers.replies.get(ask("g", "b", 0, 4)));
+        assertEquals(not, peers.replies.get(ask("g", "b", 0, 0)));
         long call = ++calls;
         w.on(new PeerReadCalled(call, "g", "b", "other", P.keys().subList(0, 3)));
-        assertEquals(not, peers.told.get(call));
+        assertEquals(not, peers.replies.get(call));
         assertEquals(3, w.pins());
     }
 
@@ -509,7 +509,7 @@ class PeerCasesTest {
         grant("g", List.of(new PagedBlock(first.block(), first.page(), first.generation() + 1, first.crc32c())));
         assertEquals(PeerReadReason.NOT_SERVING, end().reason());
         assertEquals(0, w.pins());
-        assertEquals(new FakePeers.Not(PeerReadReason.NOT_SERVING), peers.told.get(ask("g", "b", 0, 1)));
+        assertEquals(new FakePeers.Not(PeerReadReason.NOT_SERVING), peers.replies.get(ask("g", "b", 0, 1)));
     }
 
     /** The asker has died: 10 s later the grant is over; what is being sent keeps its own pin. */
@@ -522,7 +522,7 @@ class PeerCasesTest {
         w.advance(1);
         assertEquals(PeerReadReason.EXPIRED, end().reason());
         assertEquals(2, w.pins());
-        assertEquals(new FakePeers.Not(PeerReadReason.EXPIRED), peers.told.get(ask("g", "b", 2, 3)));
+        assertEquals(new FakePeers.Not(PeerReadReason.EXPIRED), peers.replies.get(ask("g", "b", 2, 3)));
         over(call, 1, PeerReadReason.CANCELLED);
         assertEquals(0, w.pins());
         over(call, 1, PeerReadReason.CANCELLED);
@@ -548,7 +548,7 @@ class PeerCasesTest {
         assertEquals(PeerReadReason.CANCELLED, end().reason());
         assertEquals(List.of(3, 4), end().sent());
         assertEquals(2, w.pins());
-        assertEquals(new FakePeers.Not(PeerReadReason.CANCELLED), peers.told.get(ask("g", "b", 2, 3)));
+        assertEquals(new FakePeers.Not(PeerReadReason.CANCELLED), peers.replies.get(ask("g", "b", 2, 3)));
         over(call, 0, PeerReadReason.CANCELLED);
         assertEquals(0, w.pins());
         assertEquals(1, w.seen.events(PeerReadEnded.class).size());
@@ -571,7 +571,7 @@ class PeerCasesTest {
         assertEquals(List.of(OperationReason.PINNED), w.core.evict(Tier.HOST, P.namespace(), List.of(P.keys().get(4))));
         w.releasePins("g");
         assertEquals(List.of(OperationReason.COMPLETED), w.core.evict(Tier.HOST, P.namespace(), List.of(P.keys().get(4))));
-        assertEquals(new FakePeers.Not(PeerReadReason.CANCELLED), peers.told.get(ask("g", "b", 0, 3)));
+        assertEquals(new FakePeers.Not(PeerReadReason.CANCELLED), peers.replies.get(ask("g", "b", 0, 3)));
     }
 
     @Test
@@ -581,9 +581,9 @@ class PeerCasesTest {
         for (int i = 0; i < 16; i++) {
             busy.add(ask("g", "b", 0, 1));
         }
-        assertEquals(new FakePeers.Again(5), peers.told.get(ask("g", "b", 0, 1)));
+        assertEquals(new FakePeers.Again(5), peers.replies.get(ask("g", "b", 0, 1)));
         busy.forEach(call -> over(call, 1, PeerReadReason.COMPLETED));
-        assertEquals(new FakePeers.Not(PeerReadReason.NOT_SERVING), peers.told.get(ask("g", "b", 0, 1)));
+        assertEquals(new FakePeers.Not(PeerReadReason.NOT_SERVING), peers.replies.get(ask("g", "b", 0, 1)));
     }
 
     @Test

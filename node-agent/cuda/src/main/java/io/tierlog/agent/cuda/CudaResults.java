@@ -92,7 +92,7 @@ final class CudaResults {
     /** The fault of a call that answered {@code code}; {@code what} describes the call, with the numbers. */
     static DeviceFault fault(int code, String call, String what) {
         Kind kind = kindOf(code);
-        return new DeviceFault(kind, code, said(code, call, what) + advice(kind));
+        return new DeviceFault(kind, code, describe(code, call, what) + advice(kind));
     }
 
     /**
@@ -102,10 +102,10 @@ final class CudaResults {
     static DeviceFault lookFault(int code, String call, String what) {
         Kind kind = kindOf(code);
         Kind ending = kind.endsContext() ? kind : Kind.UNKNOWN;
-        return new DeviceFault(ending, code, said(code, call, what) + advice(ending));
+        return new DeviceFault(ending, code, describe(code, call, what) + advice(ending));
     }
 
-    private static String said(int code, String call, String what) {
+    private static String describe(int code, String call, String what) {
         return call + " answered " + CUresult.stringFor(code) + ": " + what;
     }
 

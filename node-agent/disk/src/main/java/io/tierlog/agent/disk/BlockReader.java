@@ -89,14 +89,14 @@ final class BlockReader {
     }
 
     private String judge(BlockName name, Entry entry, MemorySegment header, int crc32c) {
-        RecordHeader said = RecordHeader.parse(header, tier.place(entry.segment(), entry.offset())).orElse(null);
-        if (said == null) {
+        RecordHeader stored = RecordHeader.parse(header, tier.place(entry.segment(), entry.offset())).orElse(null);
+        if (stored == null) {
             return "it has no whole header";
         }
-        if (said.dropped() || !said.block().name().equals(name) || said.block().generation() != entry.generation()) {
-            return "its header names block " + said.block().key() + " of generation " + said.block().generation();
+        if (stored.dropped() || !stored.block().name().equals(name) || stored.block().generation() != entry.generation()) {
+            return "its header names block " + stored.block().key() + " of generation " + stored.block().generation();
         }
-        if (said.block().content().length() != entry.length() || said.block().content().crc32c() != entry.crc32c()) {
+        if (stored.block().content().length() != entry.length() || stored.block().content().crc32c() != entry.crc32c()) {
             return "its header has another length or checksum than when it was written";
         }
         return crc32c == entry.crc32c() ? "" : "its bytes do not match its checksum";

@@ -116,9 +116,9 @@ final class BlockWriter {
             Entry entry = new Entry(extent.segment(), extent.offset(), generation, length, crc32c);
             tier.whole().write(extent.segment().file, aligned(payload, buffer), extent.offset() + RecordHeader.BYTES);
             BlockWrite.Position position = block.position();
-            Block said = new Block(batch.namespace, block.key(), generation, new Content(length, crc32c),
+            Block named = new Block(batch.namespace, block.key(), generation, new Content(length, crc32c),
                     position.index(), position.parent(), position.root());
-            new RecordHeader(tier.place(extent.segment(), extent.offset()), said, false).put(buffer.header());
+            new RecordHeader(tier.place(extent.segment(), extent.offset()), named, false).put(buffer.header());
             headerBegun = true;
             tier.whole().write(extent.segment().file, buffer.header(), extent.offset());
             batch.down.add(new Down(at, batch.name(at), extent, entry));

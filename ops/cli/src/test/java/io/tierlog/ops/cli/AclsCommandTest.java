@@ -23,13 +23,13 @@ class AclsCommandTest {
     @SuppressWarnings("NullAway.Init") // JUnit sets it.
     private Path home;
 
-    private record Said(int code, String out, String err) {}
+    private record Output(int code, String out, String err) {}
 
-    private Said run(String... arguments) {
+    private Output run(String... arguments) {
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
         CommandLine line = new CommandLine(new Main()).setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
-        return new Said(Main.run(line, List.of(arguments), Map.of(), home), out.toString(), err.toString());
+        return new Output(Main.run(line, List.of(arguments), Map.of(), home), out.toString(), err.toString());
     }
 
     @Test
@@ -43,17 +43,17 @@ class AclsCommandTest {
 
     @Test
     void aNamedPrincipalGetsItsRoleAlone() {
-        Said said = run("acls", "print", "--principal", "agent=User:CN=agents,O=x");
-        assertTrue(said.out().contains("User:CN=agents,O=x  WRITE      TOPIC     LITERAL   tierlog.events"), said.out());
-        assertFalse(said.out().contains("TRANSACTIONAL_ID"), said.out());
+        Output output = run("acls", "print", "--principal", "agent=User:CN=agents,O=x");
+        assertTrue(output.out().contains("User:CN=agents,O=x  WRITE      TOPIC     LITERAL   tierlog.events"), output.out());
+        assertFalse(output.out().contains("TRANSACTIONAL_ID"), output.out());
     }
 
     @Test
     void aWrongRoleOrPrincipalSaysWhatToWrite() {
-        Said role = run("acls", "print", "--principal", "boss=User:a");
+        Output role = run("acls", "print", "--principal", "boss=User:a");
         assertEquals(2, role.code());
         assertTrue(role.err().contains("names no role") && role.err().contains("controller, agent, directory"), role.err());
-        Said principal = run("acls", "print", "--principal", "agent=agents");
+        Output principal = run("acls", "print", "--principal", "agent=agents");
         assertEquals(2, principal.code());
         assertTrue(principal.err().contains("--principal agent=User:agents"), principal.err());
     }
@@ -66,9 +66,9 @@ class AclsCommandTest {
                 .withProperty("super.users", "User:ANONYMOUS");
         try (EmbeddedKafka kafka = EmbeddedKafka.start(config)) {
             int rows = new ObjectMapper().readTree(run("acls", "print", "--format", "json").out()).size();
-            Said first = run("acls", "apply", "--bootstrap-servers", kafka.bootstrapServers());
+            Output first = run("acls", "apply", "--bootstrap-servers", kafka.bootstrapServers());
             assertEquals("made " + rows + " ACLs, found 0\n", first.out(), first.err());
-            Said again = run("acls", "apply", "--bootstrap-servers", kafka.bootstrapServers());
+            Output again = run("acls", "apply", "--bootstrap-servers", kafka.bootstrapServers());
             assertEquals("made 0 ACLs, found " + rows + "\n", again.out(), again.err());
         }
     }
@@ -76,9 +76,9 @@ class AclsCommandTest {
     @Test
     void brokersWithoutAnAuthorizerAreNamed() {
         try (EmbeddedKafka kafka = EmbeddedKafka.start(EmbeddedKafkaConfig.of(home.resolve("broker")))) {
-            Said said = run("acls", "apply", "--bootstrap-servers", kafka.bootstrapServers());
-            assertEquals(2, said.code());
-            assertTrue(said.err().contains("the brokers have no authorizer") && said.err().contains("authorizer.class.name"), said.err());
+            Output output = run("acls", "apply", "--bootstrap-servers", kafka.bootstrapServers());
+            assertEquals(2, output.code());
+            assertTrue(output.err().contains("the brokers have no authorizer") && output.err().contains("authorizer.class.name"), output.err());
         }
     }
 }

@@ -86,11 +86,11 @@ class BrokerCertificateTest {
     private void assertSays(int port, Path trusted, String... texts) throws Exception {
         Path config = Files.writeString(directory.resolve("client.properties"),
                 "security.protocol=SSL\nssl.truststore.type=PEM\nssl.truststore.location=" + trusted + "\n");
-        MainRun.Said said = MainRun.of(directory, "topics", "create", "--bootstrap-servers", "127.0.0.1:" + port,
+        MainRun.Output output = MainRun.of(directory, "topics", "create", "--bootstrap-servers", "127.0.0.1:" + port,
                 "--client-config", config.toString());
-        assertEquals(2, said.code(), said::text);
+        assertEquals(2, output.code(), output::text);
         for (String text : texts) {
-            assertTrue(said.text().contains(text), () -> "without '" + text + "': " + said.text());
+            assertTrue(output.text().contains(text), () -> "without '" + text + "': " + output.text());
         }
     }
 

@@ -52,25 +52,25 @@ class EngineExampleTest {
                     AgentApp agent = AgentApp.start(config)) {
                 assertEquals(-1, agent.enginePort());
                 Path example = Path.of("..", "examples", "engine.py").toAbsolutePath().normalize();
-                Said said = run(List.of(PYTHON.toString(), example.toString(), "unix:" + socket, "60"));
-                assertEquals(0, said.code(), said::toString);
-                assertTrue(said.text().contains("saved 4 of 4 blocks"), said::text);
-                assertTrue(said.text().contains("loaded 4 blocks into pages 8 to 11, 4 of them byte for byte"), said::text);
+                Output output = run(List.of(PYTHON.toString(), example.toString(), "unix:" + socket, "60"));
+                assertEquals(0, output.code(), output::toString);
+                assertTrue(output.text().contains("saved 4 of 4 blocks"), output::text);
+                assertTrue(output.text().contains("loaded 4 blocks into pages 8 to 11, 4 of them byte for byte"), output::text);
                 assertTrue(controller.state().length() > 0);
             }
         }
     }
 
-    private record Said(int code, String text) {}
+    private record Output(int code, String text) {}
 
-    private Said run(List<String> command) throws IOException, InterruptedException {
-        Path said = directory.resolve("said");
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(said.toFile()).start();
+    private Output run(List<String> command) throws IOException, InterruptedException {
+        Path output = directory.resolve("output");
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile()).start();
         try {
             boolean ended = process.waitFor(90, TimeUnit.SECONDS);
-            String text = Files.readString(said);
+            String text = Files.readString(output);
             assertTrue(ended, () -> "it hangs: " + text);
-            return new Said(process.exitValue(), text);
+            return new Output(process.exitValue(), text);
         } finally {
             process.destroyForcibly();
         }

@@ -22,13 +22,13 @@ class KeysCommandTest {
     @SuppressWarnings("NullAway.Init") // JUnit sets it.
     private Path home;
 
-    private record Said(int code, String out, String err) {}
+    private record Output(int code, String out, String err) {}
 
-    private Said run(String... arguments) {
+    private Output run(String... arguments) {
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
         CommandLine line = new CommandLine(new Main()).setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
-        return new Said(Main.run(line, List.of(arguments), Map.of(), home), out.toString(), err.toString());
+        return new Output(Main.run(line, List.of(arguments), Map.of(), home), out.toString(), err.toString());
     }
 
     private String file(String name) {
@@ -65,7 +65,7 @@ class KeysCommandTest {
         assertTrue(run("keys", "derive", "--file", file("m"), "--out", file("n")).err().contains("give --node NAME"));
         assertTrue(run("keys", "derive", "--file", file("m"), "--node", "a/b", "--out", file("n")).err().contains("not a name of a node"));
         run("keys", "derive", "--file", file("m"), "--node", "n1", "--out", file("n1"));
-        Said derived = run("keys", "derive", "--file", file("n1"), "--node", "n2", "--out", file("n2"));
+        Output derived = run("keys", "derive", "--file", file("n1"), "--node", "n2", "--out", file("n2"));
         assertEquals(2, derived.code());
         assertTrue(derived.err().contains("has derived keys"), derived.err());
     }

@@ -32,15 +32,15 @@ class OperateOverTlsTest {
     @SuppressWarnings("NullAway.Init") // JUnit sets it.
     private Path directory;
 
-    private MainRun.Said nodes(int port, Object... more) {
+    private MainRun.Output nodes(int port, Object... more) {
         return MainRun.of(directory, Stream.concat(Stream.of("nodes", "--api", "https://127.0.0.1:" + port, "--format", "json"),
                 Arrays.stream(more).map(Object::toString)).toArray(String[]::new));
     }
 
-    private static void assertSays(MainRun.Said said, String... texts) {
-        assertTrue(said.code() != 0, said::text);
+    private static void assertSays(MainRun.Output output, String... texts) {
+        assertTrue(output.code() != 0, output::text);
         for (String text : texts) {
-            assertTrue(said.text().contains(text), () -> "without '" + text + "': " + said.text());
+            assertTrue(output.text().contains(text), () -> "without '" + text + "': " + output.text());
         }
     }
 
@@ -63,7 +63,7 @@ class OperateOverTlsTest {
                     body.putArray("nodes");
                     return HttpResponse.of(200, body);
                 })))) {
-            MainRun.Said good = nodes(api.port(), "--tls-ca", ours.authority(), "--tls-certificates", operator);
+            MainRun.Output good = nodes(api.port(), "--tls-ca", ours.authority(), "--tls-certificates", operator);
             assertEquals(0, good.code(), good::text);
             assertSays(nodes(api.port()), "not signed by an authority", "--tls-ca");
             assertSays(nodes(api.port(), "--tls-ca", strangers), "not signed by an authority", "--tls-ca");

@@ -67,8 +67,8 @@ class PolicyCommandTest {
     @SuppressWarnings("NullAway.Init")
     private static ControllerApp controller;
 
-    /** What a command said. */
-    private record Said(int exitCode, String out, String err) {
+    /** The output of a command. */
+    private record Output(int exitCode, String out, String err) {
         JsonNode json() {
             assertEquals(1, out.lines().count(), toString());
             try {
@@ -99,14 +99,14 @@ class PolicyCommandTest {
         broker.close();
     }
 
-    private static Said run(String... arguments) {
+    private static Output run(String... arguments) {
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
         CommandLine line = new CommandLine(new Main()).setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
-        return new Said(Main.run(line, List.of(arguments), Map.of(), data), out.toString(), err.toString());
+        return new Output(Main.run(line, List.of(arguments), Map.of(), data), out.toString(), err.toString());
     }
 
-    private static Said onCluster(String command, String... more) {
+    private static Output onCluster(String command, String... more) {
         List<String> all = new ArrayList<>(List.of("policy", command, "--bootstrap-servers", broker.bootstrapServers()));
         all.addAll(List.of(more));
         return run(all.toArray(String[]::new));
@@ -126,21 +126,21 @@ class PolicyCommandTest {
 
     @Test
     void checkNeedsNoCluster() throws Exception {
-        Said good = run("policy", "check", example());
+        Output good = run("policy", "check", example());
         assertEquals(List.of(0, "valid: 2 groups, 0 warnings\n", ""), List.of(good.exitCode, good.out, good.err));
         assertEquals("{\"valid\":true,\"warnings\":[]}\n", run("policy", "check", "--format", "json", example()).out);
 
-        Said unwise = run("policy", "check", file("unwise.yaml", UNWISE));
+        Output unwise = run("policy", "check", file("unwise.yaml", UNWISE));
         assertEquals(0, unwise.exitCode, unwise.toString());
         assertEquals(List.of("warning KEEP_BOTH_WITHOUT_RECLAIM: Group gold", "warning MIGRATION_NEVER_TRIGGERS: Group gold", "valid: 1 groups"),
                 unwise.out.lines().map(line -> line.replaceAll(",.*", "")).toList());
-        Said full = run("policy", "check", file("full.yaml", "back_up: false\ntiers: {disk: {capacity: 1GiB}}\n"));
+        Output full = run("policy", "check", file("full.yaml", "back_up: false\ntiers: {disk: {capacity: 1GiB}}\n"));
         assertEquals(List.of(0, "warning DISK_KEEPS_LAST_COPIES: back_up is off", "valid: 0 groups"),
                 List.of(full.exitCode, full.out.lines().findFirst().orElseThrow().replaceAll(",.*", ""),
                         full.out.lines().skip(1).findFirst().orElseThrow().replaceAll(",.*", "")));
 
         String bad = file("bad.yaml", "lease: 30\nwrite_policy: never\n");
-        Said text = run("policy", "check", bad);
+        Output text = run("policy", "check", bad);
         assertEquals(1, text.exitCode);
         assertEquals(bad + ": line 1: lease: must be a time such as 30s, with ms, s, m or h, not 30\n" + bad
                 + ": line 2: write_policy: must be write_back or"
@@ -172,23 +172,23 @@ class PolicyCommandTest {
         assertBadInput("--format", onCluster("show", "--format", "xml"));
     }
 
-    private static void assertBadInput(String what, Said said) {
-        assertEquals(2, said.exitCode, said.toString());
-        assertEquals("", said.out);
-        List<String> lines = said.err.lines().toList();
-        assertTrue(lines.getFirst().startsWith("error: ") && lines.getFirst().contains(what), said.err);
-        assertTrue(lines.size() == 2 && lines.get(1).startsWith("hint: "), said.err);
+    private static void assertBadInput(String what, Output output) {
+        assertEquals(2, output.exitCode, output.toString());
+        assertEquals("", output.out);
+        List<String> lines = output.err.lines().toList();
+        assertTrue(lines.getFirst().startsWith("error: ") && lines.getFirst().contains(what), output.err);
+        assertTrue(lines.size() == 2 && lines.get(1).startsWith("hint: "), output.err);
     }
 
     @Test
     void whatIsAppliedIsShownAndNoDifference() throws Exception {
         long before = version();
-        Said applied = onCluster("apply", example());
+        Output applied = onCluster("apply", example());
         assertEquals(List.of(0, "version " + (before + 1) + " is in force in 3 of 3 partitions\n", ""),
                 List.of(applied.exitCode, applied.out, applied.err));
         assertEquals("0 changes to version " + (before + 1) + "\n", onCluster("diff", example()).out);
 
-        Said shown = onCluster("show");
+        Output shown = onCluster("show");
         assertEquals(0, shown.exitCode, shown.toString());
         assertEquals("# version " + (before + 1), shown.out.lines().findFirst().orElse(""));
         String edited = file("edited.yaml", shown.out.replace("256MiB", "9GiB"));
@@ -205,7 +205,7 @@ class PolicyCommandTest {
     void aSecondApplyMeanwhileIsStale() throws Exception {
         long before = version();
         assertEquals(0, onCluster("apply", "--based-on", "" + before, example()).exitCode);
-        Said stale = onCluster("apply", "--based-on", "" + before, example());
+        Output stale = onCluster("apply", "--based-on", "" + before, example());
         assertEquals(1, stale.exitCode, stale.toString());
         assertTrue(stale.out.endsWith("refused: STALE_POLICY\n"), stale.out);
         assertTrue(stale.err.startsWith("hint: another policy came first; look at it with policy diff "), stale.err);
@@ -253,7 +253,7 @@ class PolicyCommandTest {
     @Test
     void whatIsInvalidIsNotSentAndTheControllerWouldRefuseIt() throws Exception {
         long before = version();
-        Said bad = onCluster("apply", file("invalid.yaml", "reclaim: {batch: 0}"));
+        Output bad = onCluster("apply", file("invalid.yaml", "reclaim: {batch: 0}"));
         assertEquals(1, bad.exitCode);
         assertTrue(bad.out.contains("line 1: reclaim.batch: must be from 1 to 1000, not 0") && bad.out.endsWith("invalid: 1 finding\n"), bad.out);
         assertEquals(1, onCluster("diff", file("invalid.yaml", "reclaim: {batch: 0}")).exitCode);
@@ -279,10 +279,10 @@ class PolicyCommandTest {
 
     @Test
     void aControllerThatIsSilentIsWaitedForSoLong() {
-        Said show = onCluster("show", "--topic-prefix", "silent");
+        Output show = onCluster("show", "--topic-prefix", "silent");
         assertEquals("# version 0: no policy was applied yet", show.out.lines().findFirst().orElse(""));
         assertTrue(show.out.contains("prefetch_threshold: 2\n"), show.out);
-        Said apply = onCluster("apply", "--topic-prefix", "silent", "--timeout", "1", example());
+        Output apply = onCluster("apply", "--topic-prefix", "silent", "--timeout", "1", example());
         assertEquals(1, apply.exitCode, apply.toString());
         assertTrue(apply.err.startsWith("error: the controller has not answered within 1 s"), apply.err);
     }

@@ -79,9 +79,9 @@ class StoreCommandTest {
 
     private JsonNode gc(String bootstrapServers, String... more) throws IOException {
         String[] words = {"store", "gc", "--bootstrap-servers", bootstrapServers, "--store", dir.resolve("store").toString(), "--format", "json"};
-        MainRun.Said said = MainRun.of(dir, Stream.concat(Stream.of(words), Stream.of(more)).toArray(String[]::new));
-        assertEquals(0, said.code(), said.text());
-        return new ObjectMapper().readTree(said.text());
+        MainRun.Output output = MainRun.of(dir, Stream.concat(Stream.of(words), Stream.of(more)).toArray(String[]::new));
+        assertEquals(0, output.code(), output.text());
+        return new ObjectMapper().readTree(output.text());
     }
 
     @Test
@@ -89,7 +89,7 @@ class StoreCommandTest {
         try (EmbeddedKafka broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(dir.resolve("broker")).withPort(0));
                 DirectoryStore store = DirectoryStore.open(dir.resolve("store"), DirectoryStore.Options.DEFAULTS)) {
             String at = broker.bootstrapServers();
-            MainRun.Said made = MainRun.of(dir, "topics", "create", "--bootstrap-servers", at, "--partitions", "2");
+            MainRun.Output made = MainRun.of(dir, "topics", "create", "--bootstrap-servers", at, "--partitions", "2");
             assertEquals(0, made.code(), made.text());
             for (int block = 1; block <= 3; block++) {
                 put(store, block);
@@ -113,11 +113,11 @@ class StoreCommandTest {
 
     @Test
     void whatIsNoStoreIsRefusedAndStaysAsItIs() {
-        MainRun.Said said = MainRun.of(dir, "store", "gc", "--bootstrap-servers", "127.0.0.1:1", "--store", dir.resolve("none").toString());
-        assertEquals(2, said.code(), said.text());
-        assertTrue(said.text().contains("is not a store in a directory"), said.text());
+        MainRun.Output output = MainRun.of(dir, "store", "gc", "--bootstrap-servers", "127.0.0.1:1", "--store", dir.resolve("none").toString());
+        assertEquals(2, output.code(), output.text());
+        assertTrue(output.text().contains("is not a store in a directory"), output.text());
         assertFalse(Files.exists(dir.resolve("none")));
-        MainRun.Said remote = MainRun.of(dir, "store", "gc", "--bootstrap-servers", "127.0.0.1:1", "--store", "s3://bucket/kv?region=r");
+        MainRun.Output remote = MainRun.of(dir, "store", "gc", "--bootstrap-servers", "127.0.0.1:1", "--store", "s3://bucket/kv?region=r");
         assertEquals(2, remote.code(), remote.text());
     }
 }

@@ -32,9 +32,9 @@ class VllmConnectorTest {
     void theConnectorKeepsEveryByteAgainstARealAgent() throws Exception {
         assumeTrue(has("grpc, google.protobuf, torch, pytest, numpy"),
                 "NOT RUN: the connector needs python3-grpcio, python3-protobuf, python3-torch and python3-pytest");
-        Said said = run("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "--basetemp=" + directory.resolve("pytest"), "tests");
-        assertEquals(0, said.code(), said::text);
-        assertTrue(said.text().contains(" passed"), said::text);
+        Output output = run("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "--basetemp=" + directory.resolve("pytest"), "tests");
+        assertEquals(0, output.code(), output::text);
+        assertTrue(output.text().contains(" passed"), output::text);
     }
 
     @Test
@@ -42,13 +42,13 @@ class VllmConnectorTest {
         assumeTrue(has("grpc, google.protobuf, setuptools, wheel"),
                 "NOT RUN: the wheel needs python3-grpcio, python3-protobuf, python3-setuptools and python3-wheel");
         Path wheels = directory.resolve("wheels");
-        Said built = run(List.of(PACKAGE.resolve("build-wheel").toString(), wheels.toString()), PACKAGE);
+        Output built = run(List.of(PACKAGE.resolve("build-wheel").toString(), wheels.toString()), PACKAGE);
         assertEquals(0, built.code(), built::text);
         Path wheel = wheels.resolve("tierlog_vllm-0.1.0-py3-none-any.whl");
         String look = "import sys, zipfile; zipfile.ZipFile('" + wheel + "').extractall('wheel'); sys.path.insert(0, 'wheel');"
                 + "from tierlog.messages import messages; import tierlog_vllm; print(tierlog_vllm.TierlogConnector.__name__);"
                 + "from tierlog import doctor; sys.exit(doctor.main(['--agent', 'unix:" + directory.resolve("none") + "']))";
-        Said doctor = run(List.of(PYTHON.toString(), "-c", look), directory);
+        Output doctor = run(List.of(PYTHON.toString(), "-c", look), directory);
         assertEquals(1, doctor.code(), doctor::text);
         assertTrue(doctor.text().contains("TierlogConnector"), doctor::text);
         assertTrue(doctor.text().contains("--engine-socket"), doctor::text);
@@ -58,15 +58,15 @@ class VllmConnectorTest {
         return Files.isExecutable(PYTHON) && run(List.of(PYTHON.toString(), "-c", "import " + modules), directory).code() == 0;
     }
 
-    private record Said(int code, String text) {}
+    private record Output(int code, String text) {}
 
-    private Said run(String... words) throws IOException, InterruptedException {
+    private Output run(String... words) throws IOException, InterruptedException {
         return run(Stream.concat(Stream.of(PYTHON.toString()), Stream.of(words)).toList(), PACKAGE);
     }
 
-    private Said run(List<String> command, Path where) throws IOException, InterruptedException {
-        Path said = directory.resolve("said");
-        ProcessBuilder builder = new ProcessBuilder(command).directory(where.toFile()).redirectErrorStream(true).redirectOutput(said.toFile());
+    private Output run(List<String> command, Path where) throws IOException, InterruptedException {
+        Path output = directory.resolve("output");
+        ProcessBuilder builder = new ProcessBuilder(command).directory(where.toFile()).redirectErrorStream(true).redirectOutput(output.toFile());
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         builder.environment().put("TIERLOG_COMMAND", java + " -XX:TieredStopAtLevel=1 -XX:+UseSerialGC --enable-native-access=ALL-UNNAMED"
                 + " --sun-misc-unsafe-memory-access=allow io.tierlog.ops.cli.Main");
@@ -77,9 +77,9 @@ class VllmConnectorTest {
         Process process = builder.start();
         try {
             boolean ended = process.waitFor(500, TimeUnit.SECONDS);
-            String text = Files.readString(said);
+            String text = Files.readString(output);
             assertTrue(ended, () -> "it hangs: " + text);
-            return new Said(process.exitValue(), text);
+            return new Output(process.exitValue(), text);
         } finally {
             process.descendants().forEach(ProcessHandle::destroyForcibly);
             process.destroyForcibly();

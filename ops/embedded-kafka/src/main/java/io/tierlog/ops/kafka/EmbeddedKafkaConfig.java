@@ -9,7 +9,7 @@ import java.util.TreeMap;
  * What an {@link EmbeddedKafka} is started with. Immutable.
  *
  * @param dataDirectory where the log lives; created when absent, used again when an earlier {@link EmbeddedKafka} wrote it
- * @param host the address listened on and told to clients
+ * @param host the address of the listener, advertised to clients
  * @param port 1 to 65535, or 0 for any free one
  * @param properties further broker properties; they win over the defaults, but may not touch what the other fields say
  */

@@ -384,26 +384,26 @@ class ReplayTest {
 
     @Test
     void promptsAreAnnouncedInOrderWithTheirNode() throws Exception {
-        record Told(String node, String namespace, List<BlockKey> keys) {}
-        List<Told> told = new CopyOnWriteArrayList<>();
+        record Replayed(String node, String namespace, List<BlockKey> keys) {}
+        List<Replayed> replayed = new CopyOnWriteArrayList<>();
         AtomicLong arrived = new AtomicLong();
         AtomicLong late = new AtomicLong();
         ReplayConfig config = config(PAGES, true, new AgentAddress.None(), new AgentAddress.None())
                 .withRouter(RouterKind.ROUND_ROBIN)
                 .withPacing(new ReplayConfig.Pacing(4, OptionalDouble.of(100_000), 20))
                 .withProbes(new ProbeAhead.Plan((node, namespace, keys) -> {
-                    late.addAndGet(arrived.get() > told.size() ? 1 : 0);
-                    told.add(new Told(node, namespace, keys));
+                    late.addAndGet(arrived.get() > replayed.size() ? 1 : 0);
+                    replayed.add(new Replayed(node, namespace, keys));
                 }, 3_000));
         Replay.run(config, now -> arrived.set(now.requestsDone()));
-        List<Told> expected = new ArrayList<>();
+        List<Replayed> expected = new ArrayList<>();
         for (int i = 0; i < workload.size(); i++) {
             Request request = workload.request(i);
             if (!request.wholeKeys().isEmpty()) {
-                expected.add(new Told("n" + i % 2, "model/" + workload.tenants().get(request.tenant()), request.wholeKeys()));
+                expected.add(new Replayed("n" + i % 2, "model/" + workload.tenants().get(request.tenant()), request.wholeKeys()));
             }
         }
-        assertEquals(expected, told);
+        assertEquals(expected, replayed);
         assertEquals(0, late.get());
     }
 

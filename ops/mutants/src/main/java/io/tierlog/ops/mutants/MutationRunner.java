@@ -200,11 +200,11 @@ final class MutationRunner implements AutoCloseable {
         Files.createDirectories(place.resolve("source"));
         Files.writeString(source, edited.get());
         JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
-        StringWriter said = new StringWriter();
+        StringWriter messages = new StringWriter();
         try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, StandardCharsets.UTF_8)) {
             List<String> options = List.of("-d", classes.toString(), "-cp", path(setup.classPath()), "-parameters", "-proc:none", "-nowarn");
-            boolean good = compiler.getTask(said, files, null, options, null, files.getJavaFileObjects(source)).call();
-            return good ? Optional.empty() : Optional.of("does not compile: " + firstLine(said.toString()));
+            boolean good = compiler.getTask(messages, files, null, options, null, files.getJavaFileObjects(source)).call();
+            return good ? Optional.empty() : Optional.of("does not compile: " + firstLine(messages.toString()));
         }
     }
 

@@ -91,7 +91,7 @@ final class PolicyReader {
     }
 
     private @Nullable MigrationPolicy migration(Section root) {
-        boolean said = root.has("marks") || root.has("throttle") || root.has("groups");
+        boolean present = root.has("marks") || root.has("throttle") || root.has("groups");
         MigrationPolicy before = Policies.migration(base);
         Section marks = root.section("marks");
         Section throttle = root.section("throttle");
@@ -105,7 +105,7 @@ final class PolicyReader {
         throttle.end();
         List<GroupPolicy> groups = new ArrayList<>();
         root.sections("groups").forEach(section -> groups.add(group(section, frame)));
-        return said || base.migration() != null
+        return present || base.migration() != null
                 ? new MigrationPolicy(frame.markTimeoutMs(), frame.markClearing(), frame.migrationsInFlight(), frame.migrationBytesInFlight(),
                         root.has("groups") ? List.copyOf(groups) : before.groups())
                 : null;
@@ -116,14 +116,14 @@ final class PolicyReader {
         for (Tier tier : SOURCES) {
             Long before = Policies.bound(base, tier);
             Section one = section.section(Section.name(tier));
-            Node said = one.get("capacity");
+            Node capacity = one.get("capacity");
             long bytes = one.bytes("capacity", before == null ? 0 : before);
             EvictionOrder order = order(one, boundOf(tier));
-            if (said != null && bytes == 0 && order != null) { // in the policy itself 0 is what the node has
-                one.wrong("capacity", said, "1 byte or more", 0L);
+            if (capacity != null && bytes == 0 && order != null) { // in the policy itself 0 is what the node has
+                one.wrong("capacity", capacity, "1 byte or more", 0L);
             }
             one.end();
-            if (said != null || before != null || order != null) {
+            if (capacity != null || before != null || order != null) {
                 bounds.add(new TierBound(tier, bytes, order));
             }
         }
@@ -201,19 +201,19 @@ final class PolicyReader {
 
     private GroupPolicy group(Section section, MigrationPolicy frame) {
         List<GroupTier> tiers = new ArrayList<>();
-        Section said = section.section("tiers");
+        Section byTier = section.section("tiers");
         for (Tier tier : SOURCES) {
-            if (said.has(Section.name(tier))) {
-                Section one = said.section(Section.name(tier));
+            if (byTier.has(Section.name(tier))) {
+                Section one = byTier.section(Section.name(tier));
                 Long quota = quota(one);
                 EvictionOrder order = order(one, null);
                 Marks marks = marks(one, 0, 0);
                 tiers.add(new GroupTier(tier, quota, marks.high, marks.low, order));
             } else {
-                said.get(Section.name(tier));
+                byTier.get(Section.name(tier));
             }
         }
-        said.end();
+        byTier.end();
         List<MigrationRoute> routes = new ArrayList<>();
         section.sections("routes").forEach(one -> routes.add(route(one, frame)));
         GroupPolicy group = new GroupPolicy(
@@ -225,9 +225,9 @@ final class PolicyReader {
     }
 
     private static @Nullable Long quota(Section section) {
-        boolean said = section.has("quota");
+        boolean present = section.has("quota");
         long quota = section.bytes("quota", 0);
-        return said ? quota : null;
+        return present ? quota : null;
     }
 
     private MigrationRoute route(Section section, MigrationPolicy frame) {

@@ -108,9 +108,9 @@ final class Copies {
         if (f.heldAlso() != Tier.STORE || result.source() == Tier.STORE) {
             return;
         }
-        Tier said = ending.from() == Tier.UNKNOWN ? result.source() : ending.from();
+        Tier named = ending.from() == Tier.UNKNOWN ? result.source() : ending.from();
         // The end of a cancelled operation does not name the source of the block.
-        Tier source = said == Tier.UNKNOWN ? node.operations.origin(ending.operation()) : said;
+        Tier source = named == Tier.UNKNOWN ? node.operations.origin(ending.operation()) : named;
         // For a block that comes from the device, the host placement records whether the store has it.
         Known known = find(source == Tier.DEVICE ? Tier.HOST : source, f.namespace(), result.block().key());
         if ((known == null || known == Known.NO) && perhaps(result.block().key()) == Known.NO) {
@@ -120,13 +120,13 @@ final class Copies {
     }
 
     void backedUp(BlocksBackedUp f, Cause cause) {
-        List<Block> said = reportedStored(cause);
+        List<Block> reported = reportedStored(cause);
         int at = 0;
         for (Block block : f.blocks()) {
-            while (at < said.size() && !said.get(at).equals(block)) {
+            while (at < reported.size() && !reported.get(at).equals(block)) {
                 at++;
             }
-            if (at++ >= said.size()) {
+            if (at++ >= reported.size()) {
                 node.findings.say(Invariant.I11, "block " + block.key()
                         + " is recorded as stored, and the event that it answers does not report it");
                 return;

@@ -46,10 +46,10 @@ final class MigrationTables {
             }
         }
         SharesRow shares = node.shares();
-        for (RouteRow said : shares == null ? List.<RouteRow>of() : shares.routes()) {
-            long[] sum = ways.remove(new Way(said.group(), said.source(), said.target()));
-            if (sum == null || sum[0] != said.operations() || sum[1] != said.blocks()) {
-                say.that(Invariant.I12, "copies in flight do not match the row " + said);
+        for (RouteRow recorded : shares == null ? List.<RouteRow>of() : shares.routes()) {
+            long[] sum = ways.remove(new Way(recorded.group(), recorded.source(), recorded.target()));
+            if (sum == null || sum[0] != recorded.operations() || sum[1] != recorded.blocks()) {
+                say.that(Invariant.I12, "copies in flight do not match the row " + recorded);
             }
         }
         ways.keySet().forEach(way -> say.that(Invariant.I12, "copies are in flight that are not counted: " + way));
@@ -95,9 +95,9 @@ final class MigrationTables {
                 }
             }
         }
-        long said = node.shares() == null ? 0 : node.shares().marks();
-        if (found != said) {
-            say.that(Invariant.I12, "marks of " + aggregate + ": recorded " + said + ", counted " + found);
+        long recorded = node.shares() == null ? 0 : node.shares().marks();
+        if (found != recorded) {
+            say.that(Invariant.I12, "marks of " + aggregate + ": recorded " + recorded + ", counted " + found);
         }
     }
 }

@@ -90,9 +90,9 @@ final class NodeTables {
                 say.that(Invariant.I1, "lease " + id + " goes on, and its grant has ended");
             }
         });
-        PromotionsRow said = node.promotions();
-        same(Invariant.I12, reads, said == null ? 0 : said.reads(), () -> "reads of other nodes");
-        same(Invariant.I12, blocks, said == null ? 0 : said.leasedBlocks(), () -> "blocks leased to other nodes");
+        PromotionsRow recorded = node.promotions();
+        same(Invariant.I12, reads, recorded == null ? 0 : recorded.reads(), () -> "reads of other nodes");
+        same(Invariant.I12, blocks, recorded == null ? 0 : recorded.leasedBlocks(), () -> "blocks leased to other nodes");
     }
 
     /** Reads the node's rows; the eviction order also holds rows of ended incarnations, until they are cleaned up. */
@@ -198,19 +198,19 @@ final class NodeTables {
         });
         SharesRow row = node.shares();
         for (GroupRow group : row == null ? List.<GroupRow>of() : row.groups()) {
-            for (GroupTierRow said : group.tiers()) {
-                String what = group.group() + " on " + said.tier();
+            for (GroupTierRow recorded : group.tiers()) {
+                String what = group.group() + " on " + recorded.tier();
                 long[] use = groups.remove(what);
-                same(Invariant.I4, use == null ? 0 : use[0], said.usedBlocks(), () -> "used blocks of group " + what);
-                same(Invariant.I4, use == null ? 0 : use[1], said.leavingBlocks(), () -> "leaving blocks of group " + what);
+                same(Invariant.I4, use == null ? 0 : use[0], recorded.usedBlocks(), () -> "used blocks of group " + what);
+                same(Invariant.I4, use == null ? 0 : use[1], recorded.leavingBlocks(), () -> "leaving blocks of group " + what);
             }
         }
         groups.forEach((what, use) -> same(Invariant.I4, use[0], 0, () -> "used blocks of group " + what));
         namespaces.forEach((key, tiers) ->
-                tiers.forEach((tier, used) -> same(Invariant.I4, used, saidOf(key, tier), () -> "used blocks of " + key + " on " + tier)));
+                tiers.forEach((tier, used) -> same(Invariant.I4, used, recordedOf(key, tier), () -> "used blocks of " + key + " on " + tier)));
     }
 
-    private long saidOf(RowKey.Namespace key, Tier tier) {
+    private long recordedOf(RowKey.Namespace key, Tier tier) {
         NamespaceRow row = tables.get(Rows.NAMESPACES, key);
         if (row == null || row.incarnation() != node.incarnation()) {
             return 0;
@@ -283,9 +283,9 @@ final class NodeTables {
         });
     }
 
-    private void same(Invariant invariant, long counted, long said, Supplier<String> what) {
-        if (counted != said) {
-            say.that(invariant, what.get() + ": recorded " + said + ", counted " + counted);
+    private void same(Invariant invariant, long counted, long recorded, Supplier<String> what) {
+        if (counted != recorded) {
+            say.that(invariant, what.get() + ": recorded " + recorded + ", counted " + counted);
         }
     }
 }

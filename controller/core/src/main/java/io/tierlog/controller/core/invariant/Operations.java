@@ -140,26 +140,26 @@ final class Operations {
                 node.findings.say(Invariant.I12, "operation " + f.operation() + " fails for a mismatch, and the agent named its blocks");
             }
         } else if (!isSaid(cause, f.operation(), f.state(), f.doneBlocks(), f.movedBytes())) {
-            node.findings.say(Invariant.I12, "operation " + f.operation() + " ends otherwise than the agent said");
+            node.findings.say(Invariant.I12, "operation " + f.operation() + " ends otherwise than the agent reported");
         }
     }
 
     /** Whether an agent names the blocks of an operation, each once and no others. */
-    private static boolean names(Ending said, List<Block> blocks) {
-        List<Block> named = said.blocks().stream().map(BlockResult::block).toList();
+    private static boolean names(Ending reported, List<Block> blocks) {
+        List<Block> named = reported.blocks().stream().map(BlockResult::block).toList();
         return named.size() == blocks.size() && named.containsAll(blocks);
     }
 
     /** How many of the operation's blocks were not done; the agent may have run it with others. */
-    private static int undone(List<Block> blocks, OperationEnded f, @Nullable Ending said) {
+    private static int undone(List<Block> blocks, OperationEnded f, @Nullable Ending reported) {
         boolean byNumber = f.kind() == OperationKind.BACK_UP || f.reason() == OperationReason.COMMAND_CONFLICT
                 || f.reason() == OperationReason.COPY_RESULT_MISMATCH;
-        if (said == null || byNumber || f.state() == OperationState.FENCED) {
+        if (reported == null || byNumber || f.state() == OperationState.FENCED) {
             return Math.max(0, blocks.size() - f.doneBlocks());
         }
         int undone = blocks.size();
-        for (int i = 0; i < said.blocks().size(); i++) {
-            BlockResult result = said.blocks().get(i);
+        for (int i = 0; i < reported.blocks().size(); i++) {
+            BlockResult result = reported.blocks().get(i);
             boolean its = (i < blocks.size() && blocks.get(i).equals(result.block())) || blocks.contains(result.block());
             undone -= its && Ending.isDone(result) ? 1 : 0;
         }
@@ -170,14 +170,14 @@ final class Operations {
         counts.started++;
         count(f.state());
         if (!isSaid(cause, f.operation(), f.state(), f.doneBlocks(), f.movedBytes())) {
-            node.findings.say(Invariant.I12, "operation " + f.operation() + " is put on record otherwise than the agent said");
+            node.findings.say(Invariant.I12, "operation " + f.operation() + " is recorded otherwise than the agent reported");
         }
     }
 
     private static boolean isSaid(Cause cause, String operation, OperationState state, int doneBlocks, long movedBytes) {
-        Ending said = cause.ending;
-        return said != null && said.operation().equals(operation) && said.state() == state && said.doneBlocks() == doneBlocks
-                && said.movedBytes() == movedBytes;
+        Ending reported = cause.ending;
+        return reported != null && reported.operation().equals(operation) && reported.state() == state && reported.doneBlocks() == doneBlocks
+                && reported.movedBytes() == movedBytes;
     }
 
     private void count(OperationState state) {

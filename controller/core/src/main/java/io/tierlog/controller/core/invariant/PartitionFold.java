@@ -139,15 +139,15 @@ final class PartitionFold {
     }
 
     private void checkCause(Envelope envelope, Cause cause) {
-        String said = envelope.cause();
-        if (said == null || cause.event == null) {
+        String answered = envelope.cause();
+        if (answered == null || cause.event == null) {
             return;
         }
         String aggregate = cause.event.envelope().aggregate();
-        boolean ofEvent = said.startsWith(aggregate) && said.charAt(aggregate.length()) == '@';
-        boolean ofUnreadable = said.startsWith(clock) && said.charAt(clock.length()) == '@';
+        boolean ofEvent = answered.startsWith(aggregate) && answered.charAt(aggregate.length()) == '@';
+        boolean ofUnreadable = answered.startsWith(clock) && answered.charAt(clock.length()) == '@';
         if (!ofEvent && !ofUnreadable) {
-            findings.say(Invariant.I13, "it answers " + said + ", and the event at that offset is about " + aggregate);
+            findings.say(Invariant.I13, "it answers " + answered + ", and the event at that offset is about " + aggregate);
         }
     }
 

@@ -50,11 +50,11 @@ final class PromotionTables {
             }
         }
         queue(places);
-        PromotionsRow said = node.promotions();
+        PromotionsRow recorded = node.promotions();
         long promoting = inProgress.stream().filter(o -> o.kind() == OperationKind.PROMOTE).count();
-        same(promoting, said == null ? 0 : said.operations(), "promotions under way");
-        same(queued, said == null ? 0 : said.queuedBlocks(), "blocks that wait for a promotion");
-        same(remembered, said == null ? 0 : said.rememberedBlocks(), "remembered promotions");
+        same(promoting, recorded == null ? 0 : recorded.operations(), "promotions under way");
+        same(queued, recorded == null ? 0 : recorded.queuedBlocks(), "blocks that wait for a promotion");
+        same(remembered, recorded == null ? 0 : recorded.rememberedBlocks(), "remembered promotions");
     }
 
     private void brought(RowKey.Mark key, PromotionRow row) {
@@ -82,9 +82,9 @@ final class PromotionTables {
         places.forEach(place -> say.that(Invariant.I13, "the queue of promotions lacks " + place));
     }
 
-    private void same(long counted, long said, String what) {
-        if (counted != said) {
-            say.that(Invariant.I12, what + ": recorded " + said + ", counted " + counted);
+    private void same(long counted, long recorded, String what) {
+        if (counted != recorded) {
+            say.that(Invariant.I12, what + ": recorded " + recorded + ", counted " + counted);
         }
     }
 }

@@ -67,9 +67,9 @@ public final class Migrations {
     /** Issues one copy without recording a submission, and returns its operation. */
     public static String issue(NodeContext n, Move move, MoveCause cause, Operations.Purpose purpose, List<PagedBlock> blocks) {
         Operations.Issued issued = Operations.issue(n, move, purpose, Blocks.of(blocks), cause);
-        boolean told = move.from() == Tier.DEVICE || move.to() == Tier.STORE;
+        boolean reported = move.from() == Tier.DEVICE || move.to() == Tier.STORE;
         String request = purpose.request();
-        CopyOrigin origin = told ? new CopyOrigin(request == null ? "" : request, purpose.attempt(), purpose.root()) : null;
+        CopyOrigin origin = reported ? new CopyOrigin(request == null ? "" : request, purpose.attempt(), purpose.root()) : null;
         n.command(new CopyBlocks(n.envelope(), issued.header(), issued.operation(), move.from(), move.to(), purpose.namespace(), blocks,
                 origin));
         return issued.operation();

@@ -45,9 +45,9 @@ final class PromotionProbe {
     private final PromotionPolicy policy;
     private final PromotionsRow counts;
     /** Blocks by reply, in the order of the replies; within one reply the earliest retry first. */
-    private final Map<Said, List<Block>> answers =
-            new TreeMap<>(Comparator.comparing(Said::reply).thenComparingLong(Said::retryMs));
-    private final Map<Bytes, Said> said = new LinkedHashMap<>();
+    private final Map<Answer, List<Block>> answers =
+            new TreeMap<>(Comparator.comparing(Answer::reply).thenComparingLong(Answer::retryMs));
+    private final Map<Bytes, Answer> byKey = new LinkedHashMap<>();
     private final List<PagedBlock> started = new ArrayList<>();
     /** Bounds in blocks: how many more may begin at once, wait, come to the host, come of this group, and be recorded. */
     private long toStart;
@@ -59,11 +59,11 @@ final class PromotionProbe {
     private long pauseMs;
 
     /** The reply for a block, and how long no promotion of it begins; 0 when that time is unknown. */
-    private record Said(PromotionReply reply, long retryMs) {
-        static final Said NOTHING = new Said(PromotionReply.UNKNOWN, 0);
+    private record Answer(PromotionReply reply, long retryMs) {
+        static final Answer NOTHING = new Answer(PromotionReply.UNKNOWN, 0);
 
-        static Said of(PromotionReply reply) {
-            return new Said(reply, 0);
+        static Answer of(PromotionReply reply) {
+            return new Answer(reply, 0);
         }
     }
 
@@ -79,20 +79,20 @@ final class PromotionProbe {
         List<PagedBlock> wanted = new ArrayList<>();
         List<Block> again = new ArrayList<>();
         for (Block block : e.blocks()) {
-            PlacementRow disk = said.containsKey(block.key()) ? null : Promotions.source(n, namespace, block.key());
-            Said standing = said.containsKey(block.key()) ? null : standing(block, disk);
-            if (said.containsKey(block.key())) {
+            PlacementRow disk = byKey.containsKey(block.key()) ? null : Promotions.source(n, namespace, block.key());
+            Answer standing = byKey.containsKey(block.key()) ? null : standing(block, disk);
+            if (byKey.containsKey(block.key())) {
                 again.add(block);
             } else if (standing != null || disk == null) {
-                say(standing == null ? Said.of(PromotionReply.NOT_FOUND) : standing, block);
+                answer(standing == null ? Answer.of(PromotionReply.NOT_FOUND) : standing, block);
             } else {
-                said.put(block.key(), Said.NOTHING);
+                byKey.put(block.key(), Answer.NOTHING);
                 wanted.add(Promotions.paged(block.key(), disk));
             }
         }
         wanted.sort(Comparator.comparingInt((PagedBlock block) -> block.block().index()).thenComparing(block -> block.block().key()));
         admit(wanted);
-        again.forEach(this::sayAgain);
+        again.forEach(this::answerAgain);
         List<PromotionAnswer> all = new ArrayList<>();
         answers.forEach((what, blocks) -> all.add(new PromotionAnswer(what.reply(), List.copyOf(blocks), what.retryMs())));
         n.fact(new PromotionAnswered(n.envelope(), e.probe(), e.namespace(), all, n.clock().policyVersion()));
@@ -101,29 +101,29 @@ final class PromotionProbe {
         }
     }
 
-    private void say(Said what, Block block) {
-        said.put(block.key(), what);
+    private void answer(Answer what, Block block) {
+        byKey.put(block.key(), what);
         answers.computeIfAbsent(what, w -> new ArrayList<>()).add(block);
     }
 
     /** A block that the probe names again: it joins the promotion that was begun for it. */
-    private void sayAgain(Block block) {
-        Said first = said.getOrDefault(block.key(), Said.NOTHING);
+    private void answerAgain(Block block) {
+        Answer first = byKey.getOrDefault(block.key(), Answer.NOTHING);
         boolean begun = first.reply() == PromotionReply.STARTED || first.reply() == PromotionReply.QUEUED;
-        answers.computeIfAbsent(begun ? Said.of(PromotionReply.JOINED) : first, w -> new ArrayList<>()).add(block);
+        answers.computeIfAbsent(begun ? Answer.of(PromotionReply.JOINED) : first, w -> new ArrayList<>()).add(block);
     }
 
     /** The reply that does not depend on free space; null when the block may be promoted. */
-    private @Nullable Said standing(Block block, @Nullable PlacementRow disk) {
+    private @Nullable Answer standing(Block block, @Nullable PlacementRow disk) {
         if (!policy.enabled() || n.row().foreign()) {
-            return Said.of(PromotionReply.DISABLED);
+            return Answer.of(PromotionReply.DISABLED);
         }
         if (Checks.key(block.key()) != null) {
-            return Said.of(PromotionReply.INVALID_SIZE);
+            return Answer.of(PromotionReply.INVALID_SIZE);
         }
         PlacementRow host = n.placement(namespace, Tier.HOST, block.key());
         if (host != null) {
-            return Said.of(switch (host.state()) {
+            return Answer.of(switch (host.state()) {
                 case SERVING, COPYING, COPYING_KEEP -> PromotionReply.RESIDENT;
                 case WRITING -> PromotionReply.JOINED;
                 case LEAVING, ABSENT, UNKNOWN -> PromotionReply.PRESSURE;
@@ -131,17 +131,17 @@ final class PromotionProbe {
         }
         PromotionRow row = Promotions.find(n, namespace, block.key());
         if (row != null && !PromotionRows.isRemembered(row)) {
-            return Said.of(PromotionReply.JOINED);
+            return Answer.of(PromotionReply.JOINED);
         }
         if (disk == null) {
-            return Said.of(PromotionReply.NOT_FOUND);
+            return Answer.of(PromotionReply.NOT_FOUND);
         }
         if (n.isDraining()) {
-            return Said.of(PromotionReply.DRAINING);
+            return Answer.of(PromotionReply.DRAINING);
         }
         if (row != null && row.untilMs() >= n.clock().logTimeMs() && row.untilMs() > 0) {
             boolean came = row.reason() == OperationReason.COMPLETED;
-            return new Said(came ? PromotionReply.DUPLICATE : PromotionReply.COOLDOWN, leftMs(row.untilMs()));
+            return new Answer(came ? PromotionReply.DUPLICATE : PromotionReply.COOLDOWN, leftMs(row.untilMs()));
         }
         return null;
     }
@@ -166,7 +166,7 @@ final class PromotionProbe {
             if (reply == PromotionReply.STARTED) {
                 started.add(block);
             }
-            say(reply == PromotionReply.PRESSURE ? new Said(reply, pauseMs) : Said.of(reply), block.block());
+            answer(reply == PromotionReply.PRESSURE ? new Answer(reply, pauseMs) : Answer.of(reply), block.block());
         }
     }
 

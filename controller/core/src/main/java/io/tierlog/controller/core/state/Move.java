@@ -39,10 +39,10 @@ public record Move(OperationKind kind, Tier from, Tier to) {
         return kind == OperationKind.DROP || kind == OperationKind.BACK_UP ? from : to;
     }
 
-    /** Whether a report of {@code told} can be about this: it has the same purpose, and the same tiers where the purpose leaves them open. */
-    public boolean isLike(Move told) {
+    /** Whether a report of {@code reported} can be about this: it has the same purpose, and the same tiers where the purpose leaves them open. */
+    public boolean isLike(Move reported) {
         boolean open = kind == OperationKind.DROP || kind == OperationKind.COPY;
-        return open ? equals(told) : kind == told.kind;
+        return open ? equals(reported) : kind == reported.kind;
     }
 
     /** Whether the kind of operation exists between these tiers. */

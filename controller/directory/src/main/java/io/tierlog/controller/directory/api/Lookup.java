@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * The length of a chain's prefix. A block counts only at its own position in the prompt, or at any where its engine has not told it.
+ * The length of a chain's prefix. A block counts only at its own position in the prompt, or at any position when its engine did not report one.
  *
  * @param blocks from the first on that serve anywhere without a gap
  * @param unknownFrom the first block that is UNKNOWN, when the prefix ends there; -1 otherwise

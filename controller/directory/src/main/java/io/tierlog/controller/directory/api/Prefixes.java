@@ -21,12 +21,11 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What each node has of a prefix, block after block, and what of it is to be had from elsewhere. One thread.
+ * The blocks of a prefix that each node has, and those that it can get from elsewhere. For one thread.
  *
- * <p>A node takes what it has from itself, so for all others of its blocks one offer is enough, the same for every node: a node whose own placement
- * is
- * the offer does not need it. What a node can get then follows from its own placements alone. Trade-off: four bytes for each placement, and
- * an offer and eight bytes for each block, until the answer is given.
+ * <p>A node takes what it has from itself, so for all others of its blocks one offer is enough, the same for every node: a node whose own
+ * placement is the offer does not need it. What a node can get then follows from its own placements alone. Trade-off: four bytes for each
+ * placement, and an offer and eight bytes for each block, until the answer is given.
  */
 final class Prefixes {
     /** By their {@link Holder#code}. */

@@ -32,8 +32,8 @@ public record QueryNamespaces(String template) {
 
     /** The tenant of a query; an invalid one is a finding. */
     static String tenant(JsonBody body) {
-        String said = said(body, "tenant_id");
-        return said.isEmpty() ? NO_TENANT : said;
+        String value = text(body, "tenant_id");
+        return value.isEmpty() ? NO_TENANT : value;
     }
 
     /**
@@ -43,40 +43,40 @@ public record QueryNamespaces(String template) {
      * @param tenant the result of {@link #tenant} for the same query
      */
     String of(JsonBody body, String field, String tenant) {
-        Map<String, String> said = new LinkedHashMap<>();
-        said.put("{model}", said(body, field));
-        said.put("{tenant}", tenant);
-        said.put("{lora}", placed(body, "lora_name", "{lora}"));
-        said.put("{salt}", placed(body, "cache_salt", "{salt}"));
-        if (said.getOrDefault("{model}", "").isEmpty()) {
+        Map<String, String> values = new LinkedHashMap<>();
+        values.put("{model}", text(body, field));
+        values.put("{tenant}", tenant);
+        values.put("{lora}", placed(body, "lora_name", "{lora}"));
+        values.put("{salt}", placed(body, "cache_salt", "{salt}"));
+        if (values.getOrDefault("{model}", "").isEmpty()) {
             body.finding(field, "is missing");
         }
         if (!tenant.equals(NO_TENANT) && !template.contains("{tenant}")) {
             homeless(body, "tenant_id");
         }
         // In one pass, so that a field's value is never read as a placeholder.
-        return PLACE.matcher(template).replaceAll(place -> Matcher.quoteReplacement(said.getOrDefault(place.group(), "")));
+        return PLACE.matcher(template).replaceAll(place -> Matcher.quoteReplacement(values.getOrDefault(place.group(), "")));
     }
 
     /** The namespace of a query that names the model alone, and the default tenant. */
     String ofModel(String model) {
-        Map<String, String> said = Map.of("{model}", model, "{tenant}", NO_TENANT);
-        return PLACE.matcher(template).replaceAll(place -> Matcher.quoteReplacement(said.getOrDefault(place.group(), "")));
+        Map<String, String> values = Map.of("{model}", model, "{tenant}", NO_TENANT);
+        return PLACE.matcher(template).replaceAll(place -> Matcher.quoteReplacement(values.getOrDefault(place.group(), "")));
     }
 
     private String placed(JsonBody body, String field, String place) {
-        String said = said(body, field);
-        if (!said.isEmpty() && !template.contains(place)) {
+        String value = text(body, field);
+        if (!value.isEmpty() && !template.contains(place)) {
             homeless(body, field);
         }
-        return said;
+        return value;
     }
 
     private void homeless(JsonBody body, String field) {
         body.finding(field, "is not part of this directory's namespace template, which is: " + template);
     }
 
-    private static String said(JsonBody body, String field) {
+    private static String text(JsonBody body, String field) {
         return body.text(field, LONGEST).orElse("");
     }
 }

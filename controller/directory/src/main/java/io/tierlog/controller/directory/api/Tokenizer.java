@@ -7,7 +7,7 @@ public interface Tokenizer {
     /**
      * The tokens of a prompt.
      *
-     * @throws io.tierlog.controller.http.Problem NOT_READY when they cannot be had now
+     * @throws io.tierlog.controller.http.Problem NOT_READY when they are not available now
      */
     long[] tokens(String model, String prompt);
 }

@@ -68,10 +68,10 @@ final class RecentProbes {
         Kept kept = asked.get(one);
         if (retryMs > 0) {
             long untilMs = nowMs + Math.min(retryMs, limits.longestMs());
-            Kept told = kept == null
+            Kept later = kept == null
                     ? new Kept(-1, untilMs, limits.recentMs())
                     : new Kept(kept.askedMs(), Math.max(kept.untilMs(), untilMs), limits.recentMs());
-            put(one, told);
+            put(one, later);
         } else if (kept != null && isBegun(reply)) {
             put(one, new Kept(kept.askedMs(), kept.untilMs(), limits.recentMs()));
         }

@@ -22,7 +22,7 @@ public record Costs(long hostUs, long diskUs, long storeUs, long peerHostUs, lon
     /** 0 from the own host, 700 from the own disk, and from elsewhere what controllers go by before a policy is set. */
     public static final Costs DEFAULTS = of(Policies.fetch(Policies.INITIAL).peers());
 
-    /** What is not to be had from there. */
+    /** The cost of a source that does not have the block. */
     public static final long NEVER = Long.MAX_VALUE;
 
     /** Refuses negative costs, and an own disk that would be cheaper than the own host. */

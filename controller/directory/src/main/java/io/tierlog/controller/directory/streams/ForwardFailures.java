@@ -27,7 +27,7 @@ final class ForwardFailures {
     private final LongSupplier nanos;
     private final Consumer<String> warnings;
     /** When a warning was logged for a peer, the earliest first. */
-    private final Map<Owners.Peer, Long> said = new LinkedHashMap<>();
+    private final Map<Owners.Peer, Long> warnedAt = new LinkedHashMap<>();
 
     /** Why there is no answer. */
     enum Reason {
@@ -96,17 +96,17 @@ final class ForwardFailures {
 
     private synchronized boolean isNews(Owners.Peer peer) {
         long now = nanos.getAsLong();
-        Long before = said.get(peer);
+        Long before = warnedAt.get(peer);
         if (before != null && now - before < TimeUnit.MINUTES.toNanos(AGAIN_MINUTES)) {
             return false;
         }
-        said.remove(peer);
-        if (said.size() >= PEERS) {
-            Iterator<Owners.Peer> earliest = said.keySet().iterator();
+        warnedAt.remove(peer);
+        if (warnedAt.size() >= PEERS) {
+            Iterator<Owners.Peer> earliest = warnedAt.keySet().iterator();
             earliest.next();
             earliest.remove();
         }
-        said.put(peer, now);
+        warnedAt.put(peer, now);
         return true;
     }
 }

@@ -211,7 +211,7 @@ final class EngineGrpcService extends EngineServiceGrpc.EngineServiceImplBase {
         private final EngineSession session;
         private final EnginePool pool;
         private final Registrant registrant;
-        private final AtomicBoolean told = new AtomicBoolean();
+        private final AtomicBoolean answered = new AtomicBoolean();
 
         Registering(EngineSession session, EnginePool pool, Registrant registrant) {
             this.session = session;
@@ -223,7 +223,7 @@ final class EngineGrpcService extends EngineServiceGrpc.EngineServiceImplBase {
         public void answer(Answer answer) {
             wiring.pools().attach(pool);
             session.devicePages(pool.blocks());
-            if (told.compareAndSet(false, true)) {
+            if (answered.compareAndSet(false, true)) {
                 registrant.accepted();
             }
         }
@@ -231,14 +231,14 @@ final class EngineGrpcService extends EngineServiceGrpc.EngineServiceImplBase {
         @Override
         public void refuse(StatusRuntimeException status) {
             pool.release();
-            if (told.compareAndSet(false, true)) {
+            if (answered.compareAndSet(false, true)) {
                 registrant.refused(status);
             }
         }
 
         /** The caller receives EXPIRED; the core's answer still counts. */
         void late() {
-            if (told.compareAndSet(false, true)) {
+            if (answered.compareAndSet(false, true)) {
                 registrant.refused(EngineErrors.expired("no answer within " + limits.callMs() + " ms; register again to learn its outcome"));
             }
         }

@@ -52,7 +52,7 @@ final class EngineListeners {
     /**
      * Opens what the address names.
      *
-     * @throws EngineServerException when the port is taken, or the socket cannot be had; what was opened before is closed again by {@link #end}
+     * @throws EngineServerException when the port is taken, or the socket cannot be opened; what was opened before is closed again by {@link #end}
      */
     void start() {
         try {

@@ -66,7 +66,7 @@ final class EngineRanks {
         return joined.size() == ranks;
     }
 
-    /** What the ranks said of the meaning of their bytes. */
+    /** The layouts that the ranks gave of their bytes. */
     synchronized String layout() {
         return joined.isEmpty() ? "" : first().getLayout();
     }

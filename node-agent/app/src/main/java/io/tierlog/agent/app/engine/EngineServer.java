@@ -31,7 +31,7 @@ public final class EngineServer implements AutoCloseable {
     /**
      * The collaborators of the server.
      *
-     * @param node name of the node, told to engines
+     * @param node name of the node, which engines receive
      * @param agreed what engines must hand over; gives the size of a block, at most 2^31 - 1 bytes
      * @param calls takes an engine's call; false when its inbox is full
      * @param posts takes the end of a session; always
@@ -88,7 +88,7 @@ public final class EngineServer implements AutoCloseable {
     /**
      * Starts to listen.
      *
-     * @throws EngineServerException when the port is taken, or the socket cannot be had; the server must be closed all the same
+     * @throws EngineServerException when the port is taken, or the socket cannot be opened; the server must be closed all the same
      */
     public void start() {
         listeners.start();

@@ -33,7 +33,7 @@ final class SocketFile implements AutoCloseable {
     private @Nullable Object ours;
 
     /**
-     * Looks whether the path can be had.
+     * Checks whether the path is free.
      *
      * @throws IOException when it is too long, something else lies there, or another process listens there
      */

@@ -60,7 +60,7 @@ public final class Registrar {
      *
      * @param registering makes the question
      * @return what the core must know, or nothing when stopped meanwhile
-     * @throws RegistrationRefusedException when the controller said no for good
+     * @throws RegistrationRefusedException when the controller refused it for good
      */
     public Optional<Registered> register(Function<Envelope, Event> registering) throws InterruptedException {
         TopicPartition partition = log.partitionIn(log.topics().decisions());

@@ -21,7 +21,7 @@ public final class HostPool implements AutoCloseable {
     private static final long HUGE_PAGE_BYTES = 2L << 20;
 
     /**
-     * How the memory is to be had.
+     * How the memory is allocated.
      *
      * @param hugePages whether transparent huge pages are asked for
      * @param numaNode the NUMA node to bind it to, 0 to 63; empty leaves it to the system
@@ -118,15 +118,15 @@ public final class HostPool implements AutoCloseable {
         }
         MemorySegment whole = system.segment(answer.value(), mapped, arena);
         MemorySegment memory = whole.asSlice(Math.floorMod(-answer.value(), HUGE_PAGE_BYTES), bytes);
-        String huge = options.hugePages() ? said(system.adviseHugePages(memory.address(), bytes), "advised") : "not asked for";
+        String huge = options.hugePages() ? outcome(system.adviseHugePages(memory.address(), bytes), "advised") : "not asked for";
         String numa = options.numaNode().isPresent()
-                ? said(system.bind(memory.address(), roundedUp(bytes), options.numaNode().getAsInt()),
+                ? outcome(system.bind(memory.address(), roundedUp(bytes), options.numaNode().getAsInt()),
                         "bound to node " + options.numaNode().getAsInt())
                 : "not asked for";
         return new Placed(memory, new Facts("mapped", huge, numa));
     }
 
-    private static String said(SystemMemory.Answer answer, String done) {
+    private static String outcome(SystemMemory.Answer answer, String done) {
         return answer.done() ? done : "refused by the system with errno " + answer.errno();
     }
 

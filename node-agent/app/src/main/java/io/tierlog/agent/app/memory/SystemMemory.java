@@ -29,7 +29,7 @@ final class SystemMemory {
     private static final StructLayout STATE = Linker.Option.captureStateLayout();
     private static final VarHandle ERRNO_OF = STATE.varHandle(MemoryLayout.PathElement.groupElement(ERRNO));
 
-    /** What a call said: a value, or the system's number of its refusal. */
+    /** The result of a call: a value, or the system's number of its refusal. */
     record Answer(long value, int errno) {
         /** True when it was done. */
         boolean done() {

@@ -69,7 +69,7 @@ public final class DirectoryPeers implements PeerFinder, AutoCloseable {
 
         public Access {
             if (address.port() == 0) {
-                throw new IllegalArgumentException("--directory " + address + " names no port; a directory listens on 8083 unless told otherwise");
+                throw new IllegalArgumentException("--directory " + address + " names no port; a directory listens on 8083 by default");
             }
         }
 
@@ -96,7 +96,7 @@ public final class DirectoryPeers implements PeerFinder, AutoCloseable {
     /**
      * How its calls have ended.
      *
-     * @param answered by the directory, whatever it said
+     * @param answered by the directory, with holders or without
      * @param failed late, refused or not answered
      * @param refused never begun: too many were under way, or the keys are none that a directory knows
      */
@@ -105,7 +105,7 @@ public final class DirectoryPeers implements PeerFinder, AutoCloseable {
     /**
      * Begins to connect.
      *
-     * @param node name of this node, which is not told of itself
+     * @param node name of this node, which the directory leaves out of its answers
      * @param completions receives the end of every call, once
      */
     public DirectoryPeers(String node, Access access, Bounds bounds, Consumer<AgentInput> completions) {
@@ -164,7 +164,7 @@ public final class DirectoryPeers implements PeerFinder, AutoCloseable {
     private final class Answer implements StreamObserver<LookupResponse> {
         private final long unit;
         private final int most;
-        private boolean told;
+        private boolean ended;
 
         Answer(long unit, int most) {
             this.unit = unit;
@@ -177,33 +177,33 @@ public final class DirectoryPeers implements PeerFinder, AutoCloseable {
                 LOG.info("the directory at {} answers again", access.address());
             }
             answered.increment();
-            tell(holders(response, most));
+            end(holders(response, most));
         }
 
         @Override
         public void onError(Throwable failure) {
-            if (!told) {
+            if (!ended) {
                 failed.increment();
                 Status status = Status.fromThrowable(failure);
                 if (status.getCode() != Status.Code.DEADLINE_EXCEEDED && failing.compareAndSet(false, true)) {
                     LOG.warn("the directory at {} does not answer, so nothing is read from other nodes: {}", access.address(),
                             TlsFault.of(failure).map(TlsFault::advice).orElse(status.toString()));
                 }
-                tell(List.of());
+                end(List.of());
             }
         }
 
         @Override
         public void onCompleted() {
-            if (!told) {
+            if (!ended) {
                 failed.increment();
-                tell(List.of());
+                end(List.of());
             }
         }
 
-        private void tell(List<Holder> holders) {
-            if (!told) {
-                told = true;
+        private void end(List<Holder> holders) {
+            if (!ended) {
+                ended = true;
                 underWay.decrementAndGet();
                 completions.accept(new PeersFound(unit, holders));
             }

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A gate that tests and drills set before every chunk that is sent. Safe for use by several threads. Open unless told otherwise; what stands before
+ * A gate that tests and drills set before every chunk that is sent. Safe for use by several threads. Open by default; what stands before
  * it holds no thread.
  */
 public final class PeerGate {

@@ -192,7 +192,7 @@ public final class PeerServer implements PeerReplies, AutoCloseable {
     /**
      * Starts to listen.
      *
-     * @throws PeerServerException when the address cannot be had
+     * @throws PeerServerException when the address is in use or not of this machine
      */
     public PeerServer start() {
         try {

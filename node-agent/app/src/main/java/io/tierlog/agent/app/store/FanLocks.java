@@ -35,7 +35,7 @@ import java.util.stream.Stream;
  * long is not alone any more.
  */
 final class FanLocks {
-    /** That a lock cannot be had: it is held for too long, or the file system has none; the cause says what it suffers, if anything. */
+    /** No lock was granted: it is held for too long, or the file system has none; the cause says what it suffers, if anything. */
     static final class NoLockException extends IOException {
         private static final long serialVersionUID = 1L;
 
@@ -90,7 +90,7 @@ final class FanLocks {
             Object place = key == null ? directory.toAbsolutePath() : key;
             return IN_THIS_PROCESS[Math.floorMod(Objects.hash(place, path.getFileName().toString()), IN_THIS_PROCESS.length)];
         } catch (IOException e) {
-            throw new NoLockException("deletes need file locks, and their directory " + directory + " cannot be had: " + Causes.of(e), e);
+            throw new NoLockException("deletes need file locks, and their directory " + directory + " cannot be opened: " + Causes.of(e), e);
         }
     }
 
@@ -102,7 +102,7 @@ final class FanLocks {
             Thread.currentThread().interrupt();
         }
         if (!locked) {
-            throw new NoLockException("the lock " + path + " was not to be had from this process within " + longestWait.toMillis()
+            throw new NoLockException("the lock " + path + " was not granted to this process within " + longestWait.toMillis()
                     + " ms; try again");
         }
     }

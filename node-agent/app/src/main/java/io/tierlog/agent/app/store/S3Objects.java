@@ -189,7 +189,7 @@ final class S3Objects implements ObjectPort {
         String why = String.valueOf(e.getMessage());
         return switch (e.statusCode()) {
             case 429, 500, 502, 503, 504 -> StoreFault.silent(why, e);
-            // No credentials, no rights, no bucket, or a request in a form that this server does not know: nothing of the store can be had.
+            // No credentials, no rights, no bucket, or a request in a form that this server does not know: nothing in the store can be read.
             case 301, 307, 400, 401, 403, 404, 405, 501 -> StoreFault.refused(why, e);
             default -> StoreFault.failed(why, e);
         };

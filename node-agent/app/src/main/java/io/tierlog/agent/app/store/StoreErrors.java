@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * What the errors of a file system mean for a store: whether one object cannot be had, or the store cannot. Java has most of them in words only.
- * Static and without state.
+ * What the errors of a file system mean for a store: whether one object cannot be read or written, or the whole store. Java has
+ * most of them in words only. Static and without state.
  */
 final class StoreErrors {
     /** ESTALE: what was open, or known by its place, is no more; on NFS when another client has removed it, or the server was set up again. */
@@ -30,7 +30,7 @@ final class StoreErrors {
         return says(failure, STALE);
     }
 
-    /** STORE_UNAVAILABLE when nothing of the store can be had, NO_ROOM when it takes no more, IO when it may be this object alone. */
+    /** STORE_UNAVAILABLE when nothing in the store can be read, NO_ROOM when it takes no more, IO when it may be this object alone. */
     static OperationReason reason(Exception failure) {
         if (failure instanceof FanLocks.NoLockException && failure.getCause() instanceof Exception cause) {
             return reason(cause);

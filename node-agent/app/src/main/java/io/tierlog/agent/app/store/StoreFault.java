@@ -3,7 +3,7 @@ package io.tierlog.agent.app.store;
 
 import io.tierlog.schemas.OperationReason;
 
-/** A call to a server of objects that failed: STORE_UNAVAILABLE when nothing of the store can be had, IO when it may be this object alone. */
+/** A call to a server of objects that failed: STORE_UNAVAILABLE when nothing in the store can be read, IO when it may be this object alone. */
 final class StoreFault extends Exception {
     private static final long serialVersionUID = 1L;
 

@@ -45,7 +45,7 @@ public record SourceSpec(String endpoint, Optional<String> replay, String name, 
             throw new IllegalArgumentException("'" + words[0] + "' is no address of events: write tcp://HOST:PORT, or tcp://*:PORT for "
                     + "publishers that connect" + insteadOfIpc(words[0]));
         }
-        Map<String, String> said = new LinkedHashMap<>();
+        Map<String, String> options = new LinkedHashMap<>();
         for (int i = 1; i < words.length; i++) {
             int equals = words[i].indexOf('=');
             String key = equals < 0 ? words[i] : words[i].substring(0, equals);
@@ -53,26 +53,26 @@ public record SourceSpec(String endpoint, Optional<String> replay, String name, 
                 throw new IllegalArgumentException("'" + words[i] + "' after " + words[0] + " is not one of "
                         + String.join(", ", KEYS.stream().sorted().toList()) + ", each as KEY=VALUE");
             }
-            said.put(key, words[i].substring(equals + 1));
+            options.put(key, words[i].substring(equals + 1));
         }
-        String replay = said.getOrDefault("replay", "");
+        String replay = options.getOrDefault("replay", "");
         if (!replay.isEmpty() && !ADDRESS.matcher(replay).matches()) {
             throw new IllegalArgumentException("'replay=" + replay + "' of " + words[0] + " is no address: write replay=tcp://HOST:PORT"
                     + insteadOfIpc(replay));
         }
-        boolean bind = choice(said, "bind", words[0].contains("*") ? "yes" : "no", "yes", "no").equals("yes");
+        boolean bind = choice(options, "bind", words[0].contains("*") ? "yes" : "no", "yes", "no").equals("yes");
         if (bind && !replay.isEmpty() && !replay.contains(INSTANCE)) {
             throw new IllegalArgumentException("'replay=" + replay + "' of " + words[0] + ", to which publishers connect, must contain " + INSTANCE
                     + ", which stands for the instance that a topic names");
         }
-        boolean counting = choice(said, "blocks", "count", "count", "set").equals("count");
-        int ranks = number(said, "ranks", 1, 1, MOST_RANKS);
-        int rank = number(said, "rank", 0, 0, MOST_RANKS);
+        boolean counting = choice(options, "blocks", "count", "count", "set").equals("count");
+        int ranks = number(options, "ranks", 1, 1, MOST_RANKS);
+        int rank = number(options, "rank", 0, 0, MOST_RANKS);
         List<SourceSpec> sources = new ArrayList<>();
         for (int i = 0; i < ranks; i++) {
             sources.add(new SourceSpec(ofRank(words[0], i), replay.isEmpty() ? Optional.empty() : Optional.of(ofRank(replay, i)),
-                    said.getOrDefault("name", ""), said.getOrDefault("model", ""), said.getOrDefault("engine", "vllm"), rank + i,
-                    said.getOrDefault("topic", ""), bind, counting));
+                    options.getOrDefault("name", ""), options.getOrDefault("model", ""), options.getOrDefault("engine", "vllm"), rank + i,
+                    options.getOrDefault("topic", ""), bind, counting));
         }
         return sources;
     }
@@ -82,16 +82,16 @@ public record SourceSpec(String endpoint, Optional<String> replay, String name, 
         return address.startsWith("ipc:") ? "; ipc is not possible: let the engine publish at tcp://127.0.0.1:PORT" : "";
     }
 
-    private static String choice(Map<String, String> said, String key, String otherwise, String one, String other) {
-        String value = said.getOrDefault(key, otherwise);
+    private static String choice(Map<String, String> options, String key, String otherwise, String one, String other) {
+        String value = options.getOrDefault(key, otherwise);
         if (!value.equals(one) && !value.equals(other)) {
             throw new IllegalArgumentException("'" + key + "=" + value + "' must be " + one + " or " + other);
         }
         return value;
     }
 
-    private static int number(Map<String, String> said, String key, int otherwise, int least, int most) {
-        String value = said.get(key);
+    private static int number(Map<String, String> options, String key, int otherwise, int least, int most) {
+        String value = options.get(key);
         if (value == null) {
             return otherwise;
         }

@@ -117,7 +117,7 @@ final class Instances {
             whole(topic, instance, "the cache server has cleared all that the instance had");
         } else if (hadLowerTiers) {
             instance.lost = Optional.of(
-                    new Lost("the device was cleared, and whether the tiers below it were is not told", -1, -1, nowMs + unknownMs, false));
+                    new Lost("the device was cleared, and the event does not say whether the tiers below it were", -1, -1, nowMs + unknownMs, false));
             output.viewed(topic, instance.view());
         }
     }

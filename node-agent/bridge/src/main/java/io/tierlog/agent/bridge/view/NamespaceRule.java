@@ -49,14 +49,14 @@ public record NamespaceRule(String template) {
      * @param blockTokens 0 when it is not known
      */
     public String of(Source source, int group, int blockTokens, String adapter, String salt) {
-        Map<String, String> said = new LinkedHashMap<>();
-        said.put("{model}", source.model().isEmpty() ? DEFAULT_MODEL : source.model());
-        said.put("{engine}", source.engine());
-        said.put("{block_size}", String.valueOf(blockTokens));
-        said.put("{group}", String.valueOf(group));
-        said.put("{lora}", adapter);
-        said.put("{salt}", salt);
-        String filled = PLACE.matcher(template).replaceAll(place -> Matcher.quoteReplacement(said.getOrDefault(place.group(), "")));
+        Map<String, String> values = new LinkedHashMap<>();
+        values.put("{model}", source.model().isEmpty() ? DEFAULT_MODEL : source.model());
+        values.put("{engine}", source.engine());
+        values.put("{block_size}", String.valueOf(blockTokens));
+        values.put("{group}", String.valueOf(group));
+        values.put("{lora}", adapter);
+        values.put("{salt}", salt);
+        String filled = PLACE.matcher(template).replaceAll(place -> Matcher.quoteReplacement(values.getOrDefault(place.group(), "")));
         return filled + appended("{group}", "g", group == 0 ? "" : String.valueOf(group)) + appended("{lora}", "lora", adapter)
                 + appended("{salt}", "salt", salt);
     }

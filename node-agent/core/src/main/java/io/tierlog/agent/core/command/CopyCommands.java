@@ -148,7 +148,7 @@ public final class CopyCommands implements Component {
         } else if (whyNot.isPresent()) {
             item.failed(whyNot.get());
         } else if (parentLeaves(command.namespace(), block)) {
-            // Said afterwards, its drop would leave a block here that extends it.
+            // Reported afterwards, its drop would leave a block here that extends it.
             item.failed(OperationReason.NOT_SERVING);
         } else if (context.disk().index().isFull()) {
             item.failed(OperationReason.NO_ROOM);

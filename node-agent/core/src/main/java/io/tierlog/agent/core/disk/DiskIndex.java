@@ -203,10 +203,10 @@ public final class DiskIndex {
     }
 
     private void noChild(DiskPlacement copy) {
-        if (copy.told) {
+        if (copy.offLog) {
             return;
         }
-        copy.told = true;
+        copy.offLog = true;
         if (!copy.block.parent().isEmpty()) {
             space(copy).children.computeIfPresent(copy.block.parent(), (parent, n) -> n == 1 ? null : n - 1);
         }
@@ -274,8 +274,8 @@ public final class DiskIndex {
                 pinned += copy.pins.size();
                 seen.merge(copy.state, 1, Integer::sum);
                 boolean hasLeft = copy.state == DiskState.LEAVING || copy.state == DiskState.QUARANTINED;
-                require(hasLeft || !copy.told, () -> "what extends others, " + copy);
-                if (!copy.told && !copy.block.parent().isEmpty()) {
+                require(hasLeft || !copy.offLog, () -> "what extends others, " + copy);
+                if (!copy.offLog && !copy.block.parent().isEmpty()) {
                     children.merge(copy.block.parent(), 1, Integer::sum);
                 }
                 // A unit of the epoch before may still read what was found again.

@@ -18,7 +18,7 @@ public final class DiskPlacement {
     long generation;
     int crc32c;
     /** True from the moment on when the log does not count it as serving, or never did. */
-    boolean told;
+    boolean offLog;
 
     DiskPlacement(String namespace, Block block, DiskState state) {
         this.namespace = namespace;
@@ -53,7 +53,7 @@ public final class DiskPlacement {
 
     /** True when it leaves and the log has the event. */
     public boolean removalReported() {
-        return told;
+        return offLog;
     }
 
     /** Names of the pins on it. */

@@ -36,7 +36,7 @@ public final class BusyNodes {
     private final Map<String, FullHostNode> byAggregate = new LinkedHashMap<>();
     private final List<FullHostNode> nodes;
     private final RecordStamp[] clocks;
-    private final Deque<Said> said = new ArrayDeque<>();
+    private final Deque<Sent> sent = new ArrayDeque<>();
     private long bursts;
     private long timeMs;
 
@@ -67,7 +67,7 @@ public final class BusyNodes {
 
     /** An event on its way into the log. */
     @SuppressWarnings("ArrayRecordComponent") // Taken once, never compared.
-    private record Said(int partition, Event event, byte[] avro, long burst) {}
+    private record Sent(int partition, Event event, byte[] avro, long burst) {}
 
     /** @param firstTimeMs time of the log before its first tick, milliseconds since 1970 */
     public BusyNodes(Shape shape, long firstTimeMs, Log log) {
@@ -132,25 +132,25 @@ public final class BusyNodes {
             Event event = new Tick(last.onto(new Envelope(clock, clock + "/bench", 0, 0, 0, timeMs, null, null, null)), timeMs);
             byte[] avro = Codec.avro(event);
             clocks[partition] = last.after(avro);
-            said.add(new Said(partition, event, avro, ++bursts));
+            sent.add(new Sent(partition, event, avro, ++bursts));
         }
         settle();
     }
 
     private int say(Event event, byte[] avro) {
-        said.add(new Said(Partitions.of(event.envelope().aggregate(), shape.partitions()), event, avro, bursts));
+        sent.add(new Sent(Partitions.of(event.envelope().aggregate(), shape.partitions()), event, avro, bursts));
         return avro.length;
     }
 
     /** Until nothing follows from what the agents sent. */
     private void settle() {
         bursts++;
-        for (Said next = said.poll(); next != null; next = said.poll()) {
+        for (Sent next = sent.poll(); next != null; next = sent.poll()) {
             hear(next);
         }
     }
 
-    private void hear(Said next) {
+    private void hear(Sent next) {
         log.event(next.partition(), next.event(), next.avro(), next.burst());
         DecideResult decided = core.step(tables.get(next.partition()), new Input.Recorded(
                 next.partition(), offsets[next.partition()]++, next.event(), RecordStamp.crc32c(next.avro())));
@@ -180,6 +180,6 @@ public final class BusyNodes {
         int partition = outgoing.partition() == Outgoing.BY_NAME
                 ? Partitions.of(message.envelope().aggregate(), shape.partitions())
                 : outgoing.partition();
-        said.add(new Said(partition, message, Codec.avro(message), ++bursts));
+        sent.add(new Sent(partition, message, Codec.avro(message), ++bursts));
     }
 }

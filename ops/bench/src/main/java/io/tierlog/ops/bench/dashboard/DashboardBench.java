@@ -40,7 +40,7 @@ public final class DashboardBench {
     private final Timeline timeline = new Timeline();
     private final Samples samples = new Samples();
 
-    /** What the overview said, each second. Safe for use by several threads. */
+    /** The overview of each second. Safe for use by several threads. */
     static final class Samples {
         private final List<Sample> all = new ArrayList<>();
 

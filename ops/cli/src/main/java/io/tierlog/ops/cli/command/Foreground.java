@@ -37,8 +37,8 @@ public final class Foreground {
             new CompletableFuture<>().join();
         }
         close(service);
-        if (met instanceof CliError told) {
-            return told;
+        if (met instanceof CliError known) {
+            return known;
         }
         return new CliError(
                 "stopped by a fault: " + met.getMessage(), "run again with --verbose and look at the log", CliError.FAILURE, met);

@@ -42,7 +42,7 @@ final class PromptLookups implements AutoCloseable {
     record Prompt(String namespace, String node, List<Bytes> keys, long sinceMs) {}
 
     /**
-     * Answers about prompts.
+     * Counts of answers about prompts.
      *
      * @param current right, by who has all of it up to date
      * @param stale right, and called stale
@@ -50,11 +50,11 @@ final class PromptLookups implements AutoCloseable {
      * @param wrong otherwise
      * @param failed not answered at all
      */
-    record Told(int current, int stale, int unknown, int wrong, int failed) {
-        static final Told NOTHING = new Told(0, 0, 0, 0, 0);
+    record Answers(int current, int stale, int unknown, int wrong, int failed) {
+        static final Answers NOTHING = new Answers(0, 0, 0, 0, 0);
 
-        Told plus(Told other) {
-            return new Told(current + other.current, stale + other.stale, unknown + other.unknown, wrong + other.wrong, failed + other.failed);
+        Answers plus(Answers other) {
+            return new Answers(current + other.current, stale + other.stale, unknown + other.unknown, wrong + other.wrong, failed + other.failed);
         }
 
         int right() {
@@ -96,9 +96,9 @@ final class PromptLookups implements AutoCloseable {
         return prompts;
     }
 
-    /** What it says of each of them. */
-    Told all(List<Prompt> prompts) {
-        return prompts.stream().map(this::one).reduce(Told.NOTHING, Told::plus);
+    /** The answers about each of them. */
+    Answers all(List<Prompt> prompts) {
+        return prompts.stream().map(this::one).reduce(Answers.NOTHING, Answers::plus);
     }
 
     /** The prompts whose answers are not right and up to date, each with all decisions about its first block. */
@@ -110,7 +110,7 @@ final class PromptLookups implements AutoCloseable {
         }).collect(Collectors.joining());
     }
 
-    private Told one(Prompt prompt) {
+    private Answers one(Prompt prompt) {
         ByteArrayOutputStream keys = new ByteArrayOutputStream();
         prompt.keys().forEach(key -> keys.writeBytes(key.toArray()));
         try {
@@ -122,11 +122,11 @@ final class PromptLookups implements AutoCloseable {
                             .setPackedKeys(ByteString.copyFrom(keys.toByteArray()))
                             .build()));
         } catch (StatusRuntimeException e) {
-            return new Told(0, 0, 0, 0, 1);
+            return new Answers(0, 0, 0, 0, 1);
         }
     }
 
-    private static Told of(Prompt prompt, LookupResponse answer) {
+    private static Answers of(Prompt prompt, LookupResponse answer) {
         int whole = prompt.keys().size();
         int there = answer.getNodesList().stream()
                 .filter(prefix -> prefix.getNode().equals(prompt.node()))
@@ -134,7 +134,7 @@ final class PromptLookups implements AutoCloseable {
                 .findFirst()
                 .orElse(0);
         if (answer.getBlocks() == whole && there == whole) {
-            return answer.getFreshness().getStale() ? new Told(0, 1, 0, 0, 0) : new Told(1, 0, 0, 0, 0);
+            return answer.getFreshness().getStale() ? new Answers(0, 1, 0, 0, 0) : new Answers(1, 0, 0, 0, 0);
         }
         // An unknown block ends the prefix there.
         boolean honest = answer.getUnknownFrom() >= 0 && answer.getUnknownFrom() == answer.getBlocks() && there == answer.getBlocks();
@@ -142,7 +142,7 @@ final class PromptLookups implements AutoCloseable {
         if (!honest && !before) {
             System.out.printf(Locale.ROOT, "wrong: %d of %d blocks, on the node %d: %s%n", answer.getBlocks(), whole, there, answer);
         }
-        return honest || before ? new Told(0, 0, 1, 0, 0) : new Told(0, 0, 0, 1, 0);
+        return honest || before ? new Answers(0, 0, 1, 0, 0) : new Answers(0, 0, 0, 1, 0);
     }
 
     @Override

@@ -61,11 +61,11 @@ class TwoControllersTest {
 
             long killedAt = System.nanoTime();
             second.kill();
-            PromptLookups.Told left = PromptLookups.Told.NOTHING;
-            PromptLookups.Told gone = PromptLookups.Told.NOTHING;
+            PromptLookups.Answers left = PromptLookups.Answers.NOTHING;
+            PromptLookups.Answers gone = PromptLookups.Answers.NOTHING;
             boolean fresh = false;
             while (!fresh) {
-                PromptLookups.Told last = one.all(prompts);
+                PromptLookups.Answers last = one.all(prompts);
                 left = left.plus(last);
                 gone = gone.plus(other.all(prompts));
                 fresh = last.fresh() && scene.where.streams().indexes() == PARTITIONS;
@@ -74,16 +74,16 @@ class TwoControllersTest {
             System.out.printf(Locale.ROOT, "one of two controllers killed: all %d prompts fresh again after %.1f s; the other answered %s%n",
                     prompts.size(), (System.nanoTime() - killedAt) / 1e9, left);
             assertEquals(List.of(0, 0), List.of(left.wrong(), left.failed()), left::toString);
-            assertTrue(left.stale() > 0, "what a standby says is called stale: " + left);
+            assertTrue(left.stale() > 0, "a standby says that it is stale: " + left);
             assertTrue(left.right() > 9 * left.unknown(), "answers went on: " + left);
-            assertEquals(gone.failed(), left.right() + left.unknown(), "the killed one says nothing, and the other was asked for all of it: " + gone);
+            assertEquals(gone.failed(), left.right() + left.unknown(), "the killed one does not answer; the other was asked for all of it: " + gone);
 
             // What the one that is left decides is found as well, and by the other once it is back.
             AgentApp b = scene.agent("b", 0);
             assertEquals(0, scene.run("b", b.enginePort()).wrongContent());
             List<PromptLookups.Prompt> later = PromptLookups.prompts(scene.decisions(), "b");
             assertTrue(later.size() > 10, () -> "prompts: " + later.size());
-            AtomicReference<PromptLookups.Told> last = new AtomicReference<>(PromptLookups.Told.NOTHING);
+            AtomicReference<PromptLookups.Answers> last = new AtomicReference<>(PromptLookups.Answers.NOTHING);
             assertTrue(PeerScene.within(60, () -> last.updateAndGet(_ -> one.all(later)).fresh()), () -> "what is new, not within 60 s: " + last);
             ChildProcess again = second(scene);
             PromptLookups back = scene.own(new PromptLookups(again.awaitReady().path("directoryGrpcPort").asInt()));

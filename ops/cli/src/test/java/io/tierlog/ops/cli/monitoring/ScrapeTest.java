@@ -102,7 +102,7 @@ class ScrapeTest {
         agent.registered().toCompletableFuture().get(PATIENCE_S, TimeUnit.SECONDS);
 
         String prometheus = prometheus(program, controller.httpPort(), index.statusPort(), agent.statusPort());
-        MainRun.Said engine = MainRun.of(directory, "engine", "--agents", "a=127.0.0.1:" + agent.enginePort(), "--requests", "20",
+        MainRun.Output engine = MainRun.of(directory, "engine", "--agents", "a=127.0.0.1:" + agent.enginePort(), "--requests", "20",
                 "--bootstrap-servers", kafka.bootstrapServers(), "--format", "json");
         assertEquals(0, engine.code(), engine::text);
 

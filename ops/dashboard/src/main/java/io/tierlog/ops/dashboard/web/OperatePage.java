@@ -62,9 +62,9 @@ final class OperatePage {
         body.putObject("policy").put("version", policy.map(PolicyRow::version).orElse(0L))
                 .put("adoptedMs", policy.map(PolicyRow::adoptedMs).orElse(0L))
                 .put("document", policy.map(PolicyRow::text).orElseGet(() -> PolicyDocument.write(Policies.INITIAL)));
-        ArrayNode said = body.putArray("answers");
+        ArrayNode items = body.putArray("answers");
         answers.stream().sorted(Comparator.comparingLong(PolicyAnswer::atMs).reversed().thenComparing(PolicyAnswer::id)).limit(ANSWERS)
-                .forEach(answer -> said.addObject().put("atMs", answer.atMs()).put("what", answer.what()).put("version", answer.version())
+                .forEach(answer -> items.addObject().put("atMs", answer.atMs()).put("what", answer.what()).put("version", answer.version())
                         .put("detail", answer.detail()));
         ArrayNode rejected = body.putArray("rejected");
         counters.forEach((name, blocks) -> {

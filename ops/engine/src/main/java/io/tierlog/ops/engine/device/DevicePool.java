@@ -169,7 +169,7 @@ public final class DevicePool implements AutoCloseable {
         List<PlacedBlock> untold = new ArrayList<>();
         changing(() -> {
             for (int i = 0; i < keys.size() && epoch == table.epoch(); i++) {
-                if (!table.told(blocks.page(i))) {
+                if (!table.isKnown(blocks.page(i))) {
                     table.tell(blocks.page(i));
                     untold.add(new PlacedBlock(i, keys.get(i), blocks.page(i), blocks.generation(i)));
                 }

@@ -42,7 +42,7 @@ public final class PageTable {
     private final int[] index;
     private final @Nullable BlockId[] content;
     /** Session epoch in which the agent received the page's content; 0 when never. */
-    private final long[] toldIn;
+    private final long[] knownIn;
     private final int[] free;
     private int freeCount;
     private long clock;
@@ -67,7 +67,7 @@ public final class PageTable {
         this.parent = new int[pages];
         this.index = new int[pages];
         this.content = new @Nullable BlockId[pages];
-        this.toldIn = new long[pages];
+        this.knownIn = new long[pages];
         this.free = new int[pages];
         Arrays.fill(parent, NONE);
         for (int i = 0; i < pages; i++) {
@@ -146,7 +146,7 @@ public final class PageTable {
                     children[above]++;
                 }
             } else if (present != page) {
-                if (toldIn[page] == epoch) {
+                if (knownIn[page] == epoch) {
                     evicted.add(new EvictedPage(id, i, i == 0 ? Optional.empty() : Optional.of(keys.get(i - 1)), page, generation[page]));
                 }
                 exchange(table, i, present);
@@ -157,13 +157,13 @@ public final class PageTable {
     }
 
     /** Whether the agent has received the content of {@code page} in this session. */
-    public boolean told(int page) {
-        return toldIn[page] == epoch;
+    public boolean isKnown(int page) {
+        return knownIn[page] == epoch;
     }
 
     /** From now on the agent tracks the content of {@code page}. */
     public void tell(int page) {
-        toldIn[page] = epoch;
+        knownIn[page] = epoch;
     }
 
     /** The agent holds {@code page} until it is released, under the name {@code attempt}. */
@@ -279,7 +279,7 @@ public final class PageTable {
     private int evict(int page) {
         BlockId id = Objects.requireNonNull(content[page]);
         int above = parent[page];
-        if (toldIn[page] == epoch) {
+        if (knownIn[page] == epoch) {
             Optional<BlockKey> parentKey = above == NONE ? Optional.empty() : Optional.of(Objects.requireNonNull(content[above]).key());
             evicted.add(new EvictedPage(id, index[page], parentKey, page, generation[page]));
         }
@@ -294,7 +294,7 @@ public final class PageTable {
     }
 
     private void makeFree(int page) {
-        toldIn[page] = 0;
+        knownIn[page] = 0;
         free[freeCount++] = page;
     }
 

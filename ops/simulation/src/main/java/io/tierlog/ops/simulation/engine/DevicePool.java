@@ -33,7 +33,7 @@ final class DevicePool {
         @Nullable Content content;
         boolean cached;
         /** Whether the agent has received its content. */
-        boolean told;
+        boolean known;
         long generation;
         long touch;
 
@@ -72,7 +72,7 @@ final class DevicePool {
         return free.size();
     }
 
-    /** Pages that could be had: the free ones and those that can be evicted. */
+    /** Pages that a request can get: the free ones and those that can be evicted. */
     int available() {
         int most = free.size();
         for (Page page : pages) {
@@ -129,7 +129,7 @@ final class DevicePool {
             }
         }
         if (coldest == null) {
-            throw new IllegalStateException("no device page can be had");
+            throw new IllegalStateException("no device page is free or can be evicted");
         }
         uncache(coldest);
         freeIfIdle(coldest);
@@ -139,11 +139,11 @@ final class DevicePool {
         return pages.get(page).generation;
     }
 
-    /** The page now contains this; {@code told}: the agent has received it. */
-    void contains(int number, Content content, boolean told) {
+    /** The page now contains this; {@code known}: the agent has received it. */
+    void contains(int number, Content content, boolean known) {
         Page page = pages.get(number);
         page.content = content;
-        page.told |= told;
+        page.known |= known;
     }
 
     /** The engine computes the block into the page. */
@@ -158,8 +158,8 @@ final class DevicePool {
         contents.tally.checked(right, right ? "" : "block " + key + " of " + namespace + " in device page " + number + ", " + what);
     }
 
-    boolean told(int number) {
-        return pages.get(number).told;
+    boolean isKnown(int number) {
+        return pages.get(number).known;
     }
 
     /**
@@ -227,12 +227,12 @@ final class DevicePool {
     private void freeIfIdle(Page page) {
         if (page.idle() && !page.cached && !free.contains(page.number)) {
             Content content = page.content;
-            if (content != null && page.told) {
+            if (content != null && page.known) {
                 evicted.add(new AgentLink.PageBlock(content.index, content.key, content.parent, page.number, page.generation));
                 evictedFrom.add(content.namespace);
             }
             page.content = null;
-            page.told = false;
+            page.known = false;
             free.add(page.number);
         }
     }
@@ -242,7 +242,7 @@ final class DevicePool {
         evicted.clear();
         evictedFrom.clear();
         for (Page page : pages) {
-            page.told = false;
+            page.known = false;
             page.holders.clear();
             freeIfIdle(page);
         }

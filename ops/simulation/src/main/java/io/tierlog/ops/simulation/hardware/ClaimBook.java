@@ -64,7 +64,7 @@ final class ClaimBook {
     }
 
     /** The agent emits an event. */
-    void said(Event event) {
+    void emitted(Event event) {
         switch (event) {
             case BackUpDone e when reported.add(e.operation()) -> written(Tier.STORE, e.namespace(), e.blocks());
             case CopyDone e when reported.add(e.operation()) -> written(e.target(), e.namespace(), e.blocks());
@@ -83,7 +83,7 @@ final class ClaimBook {
                 Answer answer = new Answer(tier, namespace, block.block().key(), block.status(), generation);
                 int times = answers.getOrDefault(answer, 0);
                 if (times == 0) {
-                    throw new IllegalStateException("I8, outcome: " + node + " reports a write of which " + tier + " said nothing: " + answer);
+                    throw new IllegalStateException("I8, outcome: " + node + " reports a write of which " + tier + " reported nothing: " + answer);
                 }
                 answers.put(answer, times - 1);
             }

@@ -94,9 +94,9 @@ public final class Machine implements DeviceCopies, StoreTransfers {
     }
 
     /** The agent emits an event, which reaches the log later, or never. */
-    public void said(Event event) {
-        book.said(event);
-        claims.said(event);
+    public void emitted(Event event) {
+        book.emitted(event);
+        claims.emitted(event);
     }
 
     /** The agent takes its next step: what it queues from here on belongs together. */

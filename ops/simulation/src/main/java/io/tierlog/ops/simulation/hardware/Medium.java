@@ -95,10 +95,10 @@ public final class Medium {
     private record Name(String namespace, Bytes key) {}
 
     /** A lie that waits for its write, and the listener of its execution. */
-    private record Pending(Lie lie, Runnable told) {}
+    private record Pending(Lie lie, Runnable onUse) {}
 
     /** A misread that waits for its read, and the listener of its execution. */
-    private record PendingRead(Misread misread, Runnable told) {}
+    private record PendingRead(Misread misread, Runnable onUse) {}
 
     private static final int MOST_LIES = 4;
 
@@ -144,21 +144,21 @@ public final class Medium {
     /**
      * The next write that no other lie waits for reports success and is not what it says.
      *
-     * @param told runs when that write comes, if one does
+     * @param onUse runs when that write comes, if one does
      * @return false when {@value #MOST_LIES} wait already, and this one is dropped
      */
-    public boolean lie(Lie lie, Runnable told) {
-        return lies.size() < MOST_LIES && lies.add(new Pending(lie, told));
+    public boolean lie(Lie lie, Runnable onUse) {
+        return lies.size() < MOST_LIES && lies.add(new Pending(lie, onUse));
     }
 
     /**
      * The next read of a block that serves, which no other misread waits for, returns something else.
      *
-     * @param told runs when that read comes, if one does
+     * @param onUse runs when that read comes, if one does
      * @return false when {@value #MOST_LIES} wait already, and this one is dropped
      */
-    public boolean misread(Misread misread, Runnable told) {
-        return misreads.size() < MOST_LIES && misreads.add(new PendingRead(misread, told));
+    public boolean misread(Misread misread, Runnable onUse) {
+        return misreads.size() < MOST_LIES && misreads.add(new PendingRead(misread, onUse));
     }
 
     /** No more lies and misreads. */
@@ -261,7 +261,7 @@ public final class Medium {
             held.put(name, new Held(namespace, block, generation, crc32c, bytes));
         }
         if (pending != null) {
-            pending.told.run();
+            pending.onUse.run();
         }
         return new Answer(BlockStatus.ARRIVED, OperationReason.COMPLETED, crc32c, generation, null, null);
     }
@@ -313,7 +313,7 @@ public final class Medium {
             return null;
         }
         misreads.remove();
-        pending.told.run();
+        pending.onUse.run();
         long generation = older ? there.generation - 1 : there.generation;
         return new Answer(BlockStatus.ARRIVED, OperationReason.COMPLETED, returned.crc32c, generation, returned.bytes, pending.misread);
     }

@@ -37,8 +37,8 @@ final class PageBook {
         this.holders = new @Nullable String[pages];
     }
 
-    /** The agent says something. */
-    void said(Event event) {
+    /** The agent emits an event. */
+    void emitted(Event event) {
         switch (event) {
             case OperationStarted e when e.kind() == OperationKind.PREFETCH || e.kind() == OperationKind.WRITE_BACK
                     || e.kind() == OperationKind.PROMOTE -> take(e);

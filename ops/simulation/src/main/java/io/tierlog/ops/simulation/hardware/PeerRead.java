@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  *   to be asked --> asked --> sending --> (its unit ends)
- *        ^-----------+   told to ask again
+ *        ^-----------+   asked to try again
  * </pre>
  */
 public final class PeerRead {

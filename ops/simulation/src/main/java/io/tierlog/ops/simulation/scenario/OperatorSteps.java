@@ -56,8 +56,8 @@ final class OperatorSteps {
 
     /** An id that no line before has is one that the controller shall not know. */
     private String known(String id) {
-        boolean said = parser.before().stream().anyMatch(step -> step instanceof Step.Migrate migrate && migrate.id().equals(id));
-        if (!said && !f.flag("unknown", false)) {
+        boolean known = parser.before().stream().anyMatch(step -> step instanceof Step.Migrate migrate && migrate.id().equals(id));
+        if (!known && !f.flag("unknown", false)) {
             throw f.error("names migration \"" + id + "\", which no line before has asked for; say \"unknown\":true if that is what is meant");
         }
         return id;

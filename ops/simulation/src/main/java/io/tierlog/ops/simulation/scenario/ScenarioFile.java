@@ -175,8 +175,8 @@ record ScenarioFile(WorldSpec world, List<Step> steps) {
 
         /** What an outcome is known by; the line, where the scenario does not say. */
         static String id(Fields f) {
-            String said = f.text("id", null);
-            return said == null ? "line " + f.line() : said;
+            String value = f.text("id", null);
+            return value == null ? "line " + f.line() : value;
         }
 
         private Step submit(Fields f) {
@@ -191,8 +191,8 @@ record ScenarioFile(WorldSpec world, List<Step> steps) {
         }
 
         String namespace(Fields f) {
-            String said = f.text("namespace", null);
-            String namespace = said == null ? "m" : said;
+            String value = f.text("namespace", null);
+            String namespace = value == null ? "m" : value;
             String tenant = f.textOrEmpty("tenant");
             if (!tenant.isEmpty() && !world.tenants().contains(tenant)) {
                 throw f.error("names tenant \"" + tenant + "\"; the world has " + world.tenants());
@@ -214,8 +214,8 @@ record ScenarioFile(WorldSpec world, List<Step> steps) {
         }
 
         String node(Fields f) {
-            String said = f.text("node", null);
-            String node = said == null ? world.nodes().getFirst().name() : said;
+            String value = f.text("node", null);
+            String node = value == null ? world.nodes().getFirst().name() : value;
             if (!world.nodeNames().contains(node)) {
                 throw f.error("names node \"" + node + "\"; the world has " + world.nodeNames());
             }

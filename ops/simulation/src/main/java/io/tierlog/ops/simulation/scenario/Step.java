@@ -78,7 +78,7 @@ sealed interface Step {
     /** What was not committed is undone. */
     record Abort(int line) implements Step {}
 
-    /** The copy queue of the device: numbers below 0 when not said. */
+    /** The copy queue of the device: numbers below 0 when not given. */
     record Copies(int line, String node, int pauseAfter, boolean resume, int failAt) implements Step {}
 
     /** The waiting read. */

@@ -280,9 +280,9 @@ final class Faults {
             return false;
         }
         SimNode reader = choices.pick(readers);
-        boolean said = true;
-        while (said) {
-            said = reader.sendEvent();
+        boolean sent = true;
+        while (sent) {
+            sent = reader.sendEvent();
         }
         return crash(reader, FaultKind.READER_DIED);
     }
@@ -317,13 +317,13 @@ final class Faults {
     /** What the registered process has sent lately comes once more, with a higher number, from a process that never registered. */
     private boolean wrongSender(SimNode node) {
         List<Event> events = world.log().events(world.log().partitionOf(node.aggregate()));
-        List<Event> said = events.subList(Math.max(0, events.size() - RECENT), events.size()).stream()
+        List<Event> recent = events.subList(Math.max(0, events.size() - RECENT), events.size()).stream()
                 .filter(event -> event instanceof AgentEvent && event.envelope().aggregate().equals(node.aggregate()))
                 .toList();
-        if (said.isEmpty()) {
+        if (recent.isEmpty()) {
             return false;
         }
-        Event event = choices.pick(said);
+        Event event = choices.pick(recent);
         Envelope e = event.envelope();
         world.appendOnce(event.withEnvelope(new Envelope(e.aggregate(), "agent/" + node.name() + "/forger-" + ++forgers, e.incarnation(),
                 e.sequence() + 1_000, 0, e.timeMs(), e.cause(), e.traceContext(), null)));

@@ -136,11 +136,11 @@ final class MigrationOracle implements World.Watcher {
     @Override
     public void hearing(AgentProcess process, AgentInput input) {
         leaving.clear();
-        if (input instanceof AgentInput.CommandReceived(DropBlocks told) && told.reliesOn() == Tier.STORE) {
-            lostBefore.putIfAbsent(told.operation(), world.store().losses());
+        if (input instanceof AgentInput.CommandReceived(DropBlocks command) && command.reliesOn() == Tier.STORE) {
+            lostBefore.putIfAbsent(command.operation(), world.store().losses());
         }
-        drop = keeps && input instanceof AgentInput.CommandReceived(DropBlocks told) && told.tier() == Tier.HOST && told.reliesOn() == Tier.DISK
-                ? told : null;
+        drop = keeps && input instanceof AgentInput.CommandReceived(DropBlocks command) && command.tier() == Tier.HOST
+                && command.reliesOn() == Tier.DISK ? command : null;
         if (drop != null) {
             for (PagedBlock block : drop.blocks()) {
                 if (process.serves(drop.namespace(), List.of(block.block().key()))) {
@@ -152,16 +152,16 @@ final class MigrationOracle implements World.Watcher {
 
     @Override
     public void stepped(AgentProcess process) {
-        DropBlocks told = drop;
+        DropBlocks command = drop;
         drop = null;
-        if (told == null) {
+        if (command == null) {
             return;
         }
         for (BlockName block : leaving) {
             if (!process.serves(block.namespace(), List.of(block.key()))) {
                 stage.count(MigrationCount.CHECKED_ELSEWHERE);
-                require(isOnDisk(told.envelope().aggregate(), block.namespace(), block.key()),
-                        "the last copy: block " + block + " left the host because the disk has it, and it has not: " + told);
+                require(isOnDisk(command.envelope().aggregate(), block.namespace(), block.key()),
+                        "the last copy: block " + block + " left the host because the disk has it, and it has not: " + command);
             }
         }
     }

@@ -124,7 +124,7 @@ public final class SimNode implements AgentLink {
         Machine machine = new Machine(
                 new Machine.Parts(world.oracle(), world.tally(), () -> mapped, disk, world.store(), name()), spec.hostBlocks(),
                 world.settings().agent().bounceBlocks());
-        SimSink sink = new SimSink("agent/" + name() + "/" + processId, () -> world.agentWallMs(this), world.settings().outbox(), machine::said);
+        SimSink sink = new SimSink("agent/" + name() + "/" + processId, () -> world.agentWallMs(this), world.settings().outbox(), machine::emitted);
         AgentInput.Registration registration = new AgentInput.Registration(
                 name(), List.of(layout()), digest(), world.oracle().blockBytes(), spec.hostBlocks(), spec.diskBlocks());
         AgentCore core = new AgentCore(

@@ -103,11 +103,11 @@ final class ModelController {
     private void commit() {
         commits = false;
         List<Fact> committed = List.copyOf(facts);
-        List<Message> told = List.copyOf(messages);
+        List<Message> sent = List.copyOf(messages);
         facts.clear();
         messages.clear();
         committed.forEach(fact -> readers.forEach(reader -> reader.accept(fact)));
-        told.forEach(message -> time.after(log.eventMicros(), () -> decide(message)));
+        sent.forEach(message -> time.after(log.eventMicros(), () -> decide(message)));
     }
 
     private static int partition(String aggregate) {

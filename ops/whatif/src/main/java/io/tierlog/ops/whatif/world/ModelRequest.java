@@ -165,7 +165,7 @@ final class ModelRequest {
     private void sealed(List<BlockKey> published, Runnable next) {
         List<DeviceBlock> untold = new ArrayList<>();
         for (int i = 0; tracked && i < published.size(); i++) {
-            if (!pages.told(blocks().page(i))) {
+            if (!pages.isKnown(blocks().page(i))) {
                 pages.tell(blocks().page(i));
                 untold.add(new DeviceBlock(i, ModelEngine.bytes(published.get(i)), blocks().page(i), blocks().generation(i)));
             }

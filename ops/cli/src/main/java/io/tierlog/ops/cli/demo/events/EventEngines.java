@@ -205,11 +205,11 @@ public final class EventEngines implements ProgressListener, AutoCloseable {
             boolean wrong = false;
             for (EventEngine engine : engines) {
                 int truth = engine.prefix(prompt);
-                int said = seen.of(engine.node());
+                int found = seen.of(engine.node());
                 // Without a replay what was stored unseen is missing: UNKNOWN where no other engine has it.
                 boolean known = engine.form().replays()
-                        || (said(seen, engine.form().keyBytes()) < truth && !seen.unknown(engine.form().keyBytes()));
-                wrong |= said > truth || (said < truth && known);
+                        || (longest(seen, engine.form().keyBytes()) < truth && !seen.unknown(engine.form().keyBytes()));
+                wrong |= found > truth || (found < truth && known);
             }
             counts[0] += wrong ? 1 : 0;
             counts[1] += seen.unknown() ? 1 : 0;
@@ -218,7 +218,7 @@ public final class EventEngines implements ProgressListener, AutoCloseable {
     }
 
     /** The longest prefix of the engines with keys of that length. */
-    private int said(PromptSeen seen, int keyBytes) {
+    private int longest(PromptSeen seen, int keyBytes) {
         return engines.stream().filter(engine -> engine.form().keyBytes() == keyBytes).mapToInt(engine -> seen.of(engine.node())).max().orElse(0);
     }
 
@@ -245,7 +245,7 @@ public final class EventEngines implements ProgressListener, AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (ExecutionException e) {
-            // Told by finish, or not asked for any more.
+            // Reported by finish, or not asked for any more.
         }
         bridge.close();
         router.close();
