@@ -257,7 +257,7 @@ final class RecencyModel {
         final Map<Bytes, OperationKind> chosen = new LinkedHashMap<>();
         final Set<Bytes> passed = new HashSet<>();
         final boolean copying;
-        long room;
+        long free;
 
         Choice(String aggregate, Tier tier) {
             this.aggregate = aggregate;
@@ -265,7 +265,7 @@ final class RecencyModel {
             this.copies = copies(aggregate, tier);
             this.disk = copies(aggregate, Tier.DISK);
             this.copying = tier == Tier.HOST && policy.copyToDisk() && diskBlocks.getOrDefault(aggregate, 0L) > 0;
-            this.room = diskBlocks.getOrDefault(aggregate, 0L) - disk.size();
+            this.free = diskBlocks.getOrDefault(aggregate, 0L) - disk.size();
         }
 
         /** Takes the coldest block that may leave. */
@@ -285,7 +285,7 @@ final class RecencyModel {
 
         void choose(Copy copy, OperationKind way) {
             chosen.put(copy.block.key(), way);
-            room -= way == OperationKind.COPY && !disk.containsKey(copy.block.key()) ? 1 : 0;
+            free -= way == OperationKind.COPY && !disk.containsKey(copy.block.key()) ? 1 : 0;
         }
 
         private int order(Copy copy) {
@@ -313,14 +313,14 @@ final class RecencyModel {
                 return OperationKind.UNKNOWN;
             } else if (serves(below)) {
                 return above ? OperationKind.COPY : OperationKind.DROP;
-            } else if (copying && below == null && room > 0 && !c.refused) {
+            } else if (copying && below == null && free > 0 && !c.refused) {
                 return OperationKind.COPY;
             }
             return above || (copying && !c.stored) ? OperationKind.UNKNOWN : OperationKind.DROP;
         }
 
         String describe() {
-            return "space " + room + ", chosen " + chosen + ", " + tier + " " + copies.values() + ", DISK " + disk.values();
+            return "space " + free + ", chosen " + chosen + ", " + tier + " " + copies.values() + ", DISK " + disk.values();
         }
     }
 
@@ -344,7 +344,7 @@ final class RecencyModel {
                 order.choose(copy, f.kind());
             }
         }
-        assertTrue(order.room >= Math.min(0, new Choice(aggregate, tier).room), () -> "no space for what is copied: " + order.describe());
+        assertTrue(order.free >= Math.min(0, new Choice(aggregate, tier).free), () -> "no space for what is copied: " + order.describe());
     }
 
     private boolean isHeld(String aggregate, Tier tier, Copy copy) {

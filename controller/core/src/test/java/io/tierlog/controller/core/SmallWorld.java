@@ -106,7 +106,7 @@ record SmallWorld(
             return new Side(node, process, incarnation, sequence, attempt, open, answered, generation + 1);
         }
 
-        Side heard(List<Command> commands) {
+        Side received(List<Command> commands) {
             List<Command> more = new ArrayList<>(open);
             more.addAll(commands);
             return new Side(node, process, incarnation, sequence, attempt, more, answered, generation);
@@ -178,7 +178,7 @@ record SmallWorld(
                 commands.add(command);
             }
         }
-        return commands.isEmpty() ? next : next.heard(commands);
+        return commands.isEmpty() ? next : next.received(commands);
     }
 
     private static boolean isAnswered(Command command) {

@@ -35,7 +35,7 @@ final class Findings {
     }
 
     /** The elements of a list, until no more findings are kept. */
-    <T> Iterable<T> whileRoom(Iterable<T> elements) {
+    <T> Iterable<T> untilFull(Iterable<T> elements) {
         return () -> new Iterator<>() {
             private final Iterator<T> all = elements.iterator();
 

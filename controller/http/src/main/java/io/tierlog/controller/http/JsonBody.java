@@ -275,7 +275,7 @@ public final class JsonBody {
             wrong(name, "a list of 1 to " + most);
             return List.of();
         }
-        return findings.whileRoom(value);
+        return findings.untilFull(value);
     }
 
     /** Records an error of a field. */

@@ -111,7 +111,7 @@ final class FactMetrics {
     private final Counter promotions;
     private final Counter promotionBlocks;
     private final Counter promotionReplies;
-    private final Counter promotionsGivenUp;
+    private final Counter promotionsCancelled;
     private final Gauge tierBlocks;
     private final Gauge tierCapacity;
     private final Gauge tierPins;
@@ -151,7 +151,7 @@ final class FactMetrics {
                 "Blocks of promotions that were issued, that they have brought (DONE), and that they have not (FAILED)",
                 "state");
         promotionReplies = counter("tierlog_promotion_replies_total", "Blocks named by probes, by the controller's reply", "reply");
-        promotionsGivenUp = counter("tierlog_promotions_given_up_total", "Blocks that waited for a promotion and were dropped from the queue");
+        promotionsCancelled = counter("tierlog_promotions_dropped_total", "Blocks that waited for a promotion and were dropped from the queue");
         tierBlocks = gauge("tierlog_tier_blocks", "Pages of a tier as the agent reported them, by state", "node", "tier", "state");
         tierCapacity = gauge("tierlog_tier_capacity_blocks", "Pages of a tier", "node", "tier");
         tierPins = gauge("tierlog_tier_pins", "Named pins on pages of a tier", "node", "tier");
@@ -214,7 +214,7 @@ final class FactMetrics {
             case ConfigWarning fact -> migrations.warned(fact);
             case PromotionAnswered fact ->
                 fact.answers().forEach(answer -> promotionReplies.labelValues(answer.reply().name()).inc(answer.blocks().size()));
-            case PromotionsPaused fact -> promotionsGivenUp.inc(fact.cancelledBlocks());
+            case PromotionsPaused fact -> promotionsCancelled.inc(fact.cancelledBlocks());
             case PromotionSettled fact -> promotions.labelValues(fact.outcome().name(), fact.reason().name()).inc(fact.blocks().size());
             case PeerReadGranted _ -> peerReadsGranted.inc();
             case PeerReadRefused fact -> peerReadsRefused.labelValues(fact.reason().name()).inc();

@@ -104,7 +104,7 @@ class FactMetricsTest {
         assertEquals(6, counted("tierlog_promotion_replies", "reply", "RESIDENT"));
         assertEquals(2, counted("tierlog_promotion_replies", "reply", "DISABLED"));
         metrics.observe(new PromotionsPaused(ENVELOPE, "", 5_000, 9));
-        assertEquals(9, counted("tierlog_promotions_given_up"));
+        assertEquals(9, counted("tierlog_promotions_dropped"));
     }
 
     private void settle(PromotionOutcome outcome, OperationReason reason, int blocks) {

@@ -65,7 +65,7 @@ final class Scenario {
         }
         disk(s);
         // This fetch gets no result: it is overdue, then cancelled.
-        s.hear(a.submitted("late", new FakeAgent.Prompt(99, 8), 8));
+        s.input(a.submitted("late", new FakeAgent.Prompt(99, 8), 8));
         s.tick(100_000);
         // b is silent until its next process may take over; a continues.
         for (int i = 0; i < 12; i++) {
@@ -74,8 +74,8 @@ final class Scenario {
         }
         FakeAgent again = s.join(new FakeAgent("b", "p2"));
         s.say(again, again.submitted("after", new FakeAgent.Prompt(0, 8), 8));
-        s.hear(a.registering());
-        s.hear(b.heartbeat());
+        s.input(a.registering());
+        s.input(b.heartbeat());
         s.tick(101_000);
         return s;
     }
@@ -93,7 +93,7 @@ final class Scenario {
     }
 
     private FakeAgent join(FakeAgent agent) {
-        hear(agent.registering());
+        input(agent.registering());
         if (!(facts.stream().filter(AgentAccepted.class::isInstance).toList().getLast() instanceof AgentAccepted accepted)
                 || !accepted.node().equals(agent.node)) {
             throw new AssertionError(agent.node + " was not accepted: " + facts.getLast());
@@ -111,15 +111,15 @@ final class Scenario {
     private void say(FakeAgent agent, List<? extends Event> events) {
         next.addAll(events);
         while (!next.isEmpty()) {
-            hear(next.remove()).forEach(command -> next.addAll(agent.on(command)));
+            input(next.remove()).forEach(command -> next.addAll(agent.on(command)));
         }
     }
 
     private void tick(long timeMs) {
-        hear(Script.tick(0, ++tickSequence, timeMs));
+        input(Script.tick(0, ++tickSequence, timeMs));
     }
 
-    private List<Command> hear(Event event) {
+    private List<Command> input(Event event) {
         DecideResult decided = core.step(tables, new Input.Recorded(0, events.size(), event, RecordStamp.crc32c(Codec.avro(event))));
         events.add(event);
         facts.addAll(decided.facts());

@@ -125,11 +125,11 @@ class DiskCasesTest {
     void aPageThatHoldsSomethingElseByNowIsNotCopied() {
         World world = World.withDisk(31, 20);
         BlockResult last = onHost(world).getLast();
-        BlockResult otherLife = new BlockResult(
+        BlockResult another = new BlockResult(
                 last.block(), last.status(), last.reason(), last.page(), last.generation() + 1, 0, Tier.UNKNOWN);
         BlockResult nowhere = new BlockResult(
                 Prompt.range(2, 51, 52).block(0), last.status(), last.reason(), last.page(), last.generation(), 0, Tier.UNKNOWN);
-        world.copy(prompt, List.of(otherLife, nowhere, last));
+        world.copy(prompt, List.of(another, nowhere, last));
         world.endAll(Kind.DISK_WRITE);
         assertEquals(
                 List.of(OperationReason.STALE_GENERATION, OperationReason.NOT_SERVING, OperationReason.COMPLETED),

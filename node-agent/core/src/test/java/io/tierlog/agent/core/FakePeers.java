@@ -15,7 +15,7 @@ import java.util.Map;
 final class FakePeers implements PeerFinder, PeerTransfers, PeerReplies {
     record Find(long unit, String namespace, int firstIndex, List<Bytes> keys) {}
 
-    record Read(long unit, PeerHolder lender, String namespace, List<PeerPage> pages) {}
+    record Read(long unit, PeerHolder holder, String namespace, List<PeerPage> pages) {}
 
     sealed interface Reply {}
 
@@ -35,8 +35,8 @@ final class FakePeers implements PeerFinder, PeerTransfers, PeerReplies {
     }
 
     @Override
-    public void read(long unit, PeerHolder lender, String namespace, List<PeerPage> pages) {
-        reads.add(new Read(unit, lender, namespace, pages));
+    public void read(long unit, PeerHolder holder, String namespace, List<PeerPage> pages) {
+        reads.add(new Read(unit, holder, namespace, pages));
     }
 
     @Override

@@ -85,7 +85,7 @@ class LogCasesTest {
     }
 
     @Test
-    void c2ABackupOfTheSameBlockInAnotherGenerationOfItsPageFails() {
+    void c2ABackupOfTheSameBlockInAnanotherOfItsPageFails() {
         World small = World.running(31, 1);
         Prompt one = Prompt.of(2, 1, 2);
         Prompt other = Prompt.of(2, 91, 92);
@@ -124,7 +124,7 @@ class LogCasesTest {
     }
 
     @Test
-    void c2AWriteBackOfAPageWithAnotherGenerationFails() {
+    void c2AWriteBackOfAPageWithAnanotherFails() {
         world.submitted("r", prompt);
         world.prefilled("r");
         world.seal("r", prompt, 0, 0, 1);
@@ -143,8 +143,8 @@ class LogCasesTest {
         world.dropSeen(world.dropCommand(prompt, List.of(blocks.get(3)), Tier.STORE));
         assertEquals(OperationReason.PINNED, world.seen.last(DropFailed.class).reason(), "block 4 extends it");
         BlockResult last = blocks.get(4);
-        BlockResult otherLife = new BlockResult(last.block(), last.status(), last.reason(), last.page(), last.generation() + 1, 0, Tier.UNKNOWN);
-        world.dropSeen(world.dropCommand(prompt, List.of(otherLife), Tier.STORE));
+        BlockResult another = new BlockResult(last.block(), last.status(), last.reason(), last.page(), last.generation() + 1, 0, Tier.UNKNOWN);
+        world.dropSeen(world.dropCommand(prompt, List.of(another), Tier.STORE));
         assertEquals(OperationReason.STALE_GENERATION, world.seen.last(DropFailed.class).reason());
         world.command(world.dropCommand(prompt, List.of(last), Tier.DISK));
         assertEquals(OperationReason.LAST_COPY, world.seen.last(DropFailed.class).reason());

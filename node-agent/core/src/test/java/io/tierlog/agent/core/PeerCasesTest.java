@@ -194,13 +194,13 @@ class PeerCasesTest {
     // --- reading
 
     private PrefetchBlocks borrow(String request, Prompt prompt, String node) {
-        PrefetchBlocks command = lent(w.prefetchCommand(request, prompt, 0, 5), node);
+        PrefetchBlocks command = fromPeer(w.prefetchCommand(request, prompt, 0, 5), node);
         w.command(command);
         return command;
     }
 
     /** The same fetch of 5 blocks, from that node. */
-    private static PrefetchBlocks lent(PrefetchBlocks c, String node) {
+    private static PrefetchBlocks fromPeer(PrefetchBlocks c, String node) {
         return new PrefetchBlocks(c.envelope(), c.header(), c.operation(), c.lease(), c.leaseMs(), c.request(), c.attempt(), c.namespace(), c.root(),
                 c.blocks(), Collections.nCopies(5, Tier.HOST), c.buildsOn(), new PeerSource(node, node + ":7000"));
     }
@@ -234,8 +234,8 @@ class PeerCasesTest {
         assertEquals("node/c", asked.envelope().aggregate());
         assertEquals(List.of(command.operation(), "a"), List.of(asked.grant(), asked.asker()));
         assertEquals(command.blocks(), asked.blocks());
-        assertEquals(command.operation(), peers.reads.getFirst().lender().grant());
-        assertEquals("c:7000", peers.reads.getFirst().lender().address());
+        assertEquals(command.operation(), peers.reads.getFirst().holder().grant());
+        assertEquals("c:7000", peers.reads.getFirst().holder().address());
 
         endRead(5, OperationReason.IO);
 
@@ -312,7 +312,7 @@ class PeerCasesTest {
             one.ports.of(Kind.PROBE).forEach(unit -> one.on(one.ports.endProbe(unit)));
             one.on(new PeersFound(peers.finds.removeFirst().unit(), prompt.equals(P) ? List.of(C) : List.of()));
         }
-        one.command(lent(one.prefetchCommand("r", P, 0, 5), "c"));
+        one.command(fromPeer(one.prefetchCommand("r", P, 0, 5), "c"));
         assertEquals(1, peers.reads.size());
         one.command(one.prefetchCommand("q", q, 0, 5));
         one.end(Kind.READ, 5);

@@ -29,7 +29,7 @@ final class CudaAllocations {
     }
 
     /** Refuses when there are too many to open one more. */
-    void room() throws DeviceFault {
+    void checkLimit() throws DeviceFault {
         if (open.size() >= most) {
             throw new DeviceFault(Kind.OUT_OF_MEMORY, most + " allocations are open, the most that CudaLimits.allocations allows");
         }

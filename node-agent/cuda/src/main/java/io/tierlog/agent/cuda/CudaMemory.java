@@ -98,7 +98,7 @@ public final class CudaMemory implements DeviceMemory {
                     + slab.byteSize() + " bytes, " + (slab.isNative() ? "at " + slab.address() % SLAB_ALIGNMENT + " behind that" : "on the heap"));
         }
         return context.in(() -> {
-            allocations.room();
+            allocations.checkLimit();
             allocations.disjoint(slab);
             HostSlab pinned = HostSlab.pin(context, slab);
             return allocations.add(Side.HOST, slab.address(), slab.byteSize(), pinned);
@@ -114,7 +114,7 @@ public final class CudaMemory implements DeviceMemory {
             throw new DeviceFault(Kind.INVALID_VALUE, "memory of " + bytes + " bytes requested; 1 is the least");
         }
         return context.in(() -> {
-            allocations.room();
+            allocations.checkLimit();
             Addresses.Device address = openIpc(ipc);
             try {
                 holds(address, bytes);

@@ -26,7 +26,7 @@ final class Compactor {
 
     private final Tier tier;
     private final ReentrantLock working = new ReentrantLock();
-    private @Nullable Segment victim;
+    private @Nullable Segment candidate;
 
     private record Copy(BlockName name, Entry from, Extent extent, Entry to) {}
 
@@ -44,8 +44,8 @@ final class Compactor {
         }
         try {
             // One that was begun is finished first.
-            Segment from = victim != null ? victim : tier.segments().sparsest(threshold());
-            victim = null;
+            Segment from = candidate != null ? candidate : tier.segments().sparsest(threshold());
+            candidate = null;
             if (from == null || !tier.segments().use(from)) {
                 return new CompactionStep(0, 0, false);
             }
@@ -64,7 +64,7 @@ final class Compactor {
     }
 
     private int threshold() {
-        return tier.segments().hasRoom() ? tier.limits().compaction().belowPercent() : BELOW_PERCENT_WITHOUT_ROOM;
+        return tier.segments().hasSpace() ? tier.limits().compaction().belowPercent() : BELOW_PERCENT_WITHOUT_ROOM;
     }
 
     private CompactionStep copy(Segment from) {
@@ -98,7 +98,7 @@ final class Compactor {
         tier.segments().compacted(from, at);
         tier.counters().add(DiskCounter.BLOCKS_COMPACTED, copies.size());
         tier.counters().add(DiskCounter.BYTES_COMPACTED, bytes);
-        victim = !stopped && at < end ? from : null;
+        candidate = !stopped && at < end ? from : null;
         return new CompactionStep(copies.size(), bytes, !stopped && (at < end || findsWork()));
     }
 

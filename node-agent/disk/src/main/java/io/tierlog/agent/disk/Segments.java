@@ -85,8 +85,8 @@ final class Segments {
     private @Nullable Segment make(boolean compacting) throws IOException {
         long number;
         synchronized (this) {
-            long room = space.capacityBytes() - fileBytes - (compacting ? 0 : space.segmentBytes());
-            if (room < space.segmentBytes()) {
+            long left = space.capacityBytes() - fileBytes - (compacting ? 0 : space.segmentBytes());
+            if (left < space.segmentBytes()) {
                 throw new NoSpaceException("the disk tier's files have " + fileBytes + " of " + space.capacityBytes()
                         + " bytes, and one segment is kept for compaction: drop blocks");
             }
@@ -257,7 +257,7 @@ final class Segments {
     }
 
     /** True when another segment can be made without what is kept for compaction. */
-    synchronized boolean hasRoom() {
+    synchronized boolean hasSpace() {
         return space.capacityBytes() - fileBytes >= 2 * space.segmentBytes();
     }
 

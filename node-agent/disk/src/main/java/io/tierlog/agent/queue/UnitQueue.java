@@ -112,8 +112,8 @@ public final class UnitQueue implements AutoCloseable {
 
     private boolean take(Load load, List<Waiting> pieces) {
         synchronized (queue) {
-            boolean room = blocks + load.blocks <= most.blocks && (bytes == 0 || bytes + load.bytes <= most.bytes);
-            if (closed || !room) {
+            boolean fits = blocks + load.blocks <= most.blocks && (bytes == 0 || bytes + load.bytes <= most.bytes);
+            if (closed || !fits) {
                 return false;
             }
             blocks += load.blocks;

@@ -33,7 +33,7 @@ class DiskWorkersTest {
 
     private final MemorySegment slab = Arena.ofAuto().allocate((long) PAGES * Blocks.BLOCK, Blocks.ALIGN);
     private final LinkedBlockingQueue<AgentInput> ended = new LinkedBlockingQueue<>();
-    private final List<DiskUnitEnded> heard = new ArrayList<>();
+    private final List<DiskUnitEnded> received = new ArrayList<>();
     private final FaultySegmentIo io = new FaultySegmentIo(Blocks.memory());
 
     @SuppressWarnings("NullAway.Init")
@@ -116,7 +116,7 @@ class DiskWorkersTest {
         workers.read(5, "model", List.of(new PageRead(Blocks.key(20), 0, 0)));
         assertEquals(List.of(OperationReason.NOT_FOUND), reasons(5), "reads have a queue of their own");
         assertEquals(6, file.status().count(DiskCounter.REFUSED_QUEUE_FULL));
-        assertTrue(heard.stream().noneMatch(end -> end.unit() == 1 || end.unit() == 4), "they still wait");
+        assertTrue(received.stream().noneMatch(end -> end.unit() == 1 || end.unit() == 4), "they still wait");
         goOn.countDown();
         assertEquals(9, await(1).results().stream().filter(result -> result.status() == BlockStatus.ARRIVED).count());
         await(4);
@@ -140,7 +140,7 @@ class DiskWorkersTest {
         closer.join();
         workers.write(3, "model", writes(5, 6));
         assertEquals(List.of(OperationReason.QUEUE_FULL), reasons(3), "after the end nothing is taken");
-        assertEquals(3, heard.size());
+        assertEquals(3, received.size());
         assertEquals(0, ended.size());
     }
 
@@ -205,9 +205,9 @@ class DiskWorkersTest {
     }
 
     private DiskUnitEnded await(long unit) throws InterruptedException {
-        for (int i = 0; i < heard.size(); i++) {
-            if (heard.get(i).unit() == unit) {
-                return heard.get(i);
+        for (int i = 0; i < received.size(); i++) {
+            if (received.get(i).unit() == unit) {
+                return received.get(i);
             }
         }
         while (true) {
@@ -215,7 +215,7 @@ class DiskWorkersTest {
             if (!(input instanceof DiskUnitEnded end)) {
                 throw new AssertionError("unit " + unit + " has not ended, but " + input);
             }
-            heard.add(end);
+            received.add(end);
             if (end.unit() == unit) {
                 return end;
             }

@@ -62,8 +62,8 @@ class ReplayTest {
         assertEquals(List.of(), agent.wrongs);
     }
 
-    private ReplayConfig config(int pages, boolean retention, AgentAddress... doors) {
-        List<EngineNode> nodes = Stream.iterate(0, i -> i + 1).limit(doors.length).map(i -> new EngineNode("n" + i, doors[i])).toList();
+    private ReplayConfig config(int pages, boolean retention, AgentAddress... agents) {
+        List<EngineNode> nodes = Stream.iterate(0, i -> i + 1).limit(agents.length).map(i -> new EngineNode("n" + i, agents[i])).toList();
         return ReplayConfig.of(
                         "test",
                         workload,

@@ -73,7 +73,7 @@ class TiersTest {
     }
 
     @Test
-    void aRequestThatOutlivesItsSessionTellsTheNextOneAsANewAttempt() throws Exception {
+    void aRequestThatOutlivesItsSessionIsANewAttemptInTheNextOne() throws Exception {
         Request request = workload.request(0);
         Tiers tiers = new Tiers(engine, request);
         assertTrue(tiers.submit(List.of(), true).isPresent());

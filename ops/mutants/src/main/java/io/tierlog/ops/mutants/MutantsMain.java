@@ -225,15 +225,15 @@ final class MutantsMain {
             path.add(root.resolve(module).resolve("target/classes"));
             path.add(tests);
         }
-        ownClassPath().filter(this::isLoadedAnew).forEach(path::add);
+        ownClassPath().filter(this::isReloaded).forEach(path::add);
         return List.copyOf(path);
     }
 
     private List<Path> libraries() {
-        return ownClassPath().filter(path -> !isLoadedAnew(path)).toList();
+        return ownClassPath().filter(path -> !isReloaded(path)).toList();
     }
 
-    private boolean isLoadedAnew(Path path) {
+    private boolean isReloaded(Path path) {
         return (path.startsWith(root) && !path.startsWith(root.resolve("ops/mutants"))) || String.valueOf(path.getFileName()).startsWith("avro-");
     }
 

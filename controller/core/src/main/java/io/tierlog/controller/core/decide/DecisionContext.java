@@ -144,13 +144,13 @@ public final class DecisionContext {
     }
 
     /** How many more placements the partition may have; what is on its way to it counts already. */
-    public long placementRoom() {
+    public long freePlacements() {
         return Math.max(0, limits.placements() - clock.placements());
     }
 
     /** Whether the partition has no space for so many blocks more; records that then. */
     public boolean refusesFull(Envelope about, Event input, int blocks) {
-        if (blocks <= placementRoom()) {
+        if (blocks <= freePlacements()) {
             return false;
         }
         refuse(about, input, RefusalReason.PARTITION_FULL, "Partition " + partition + " has " + clock.placements() + " of at most "

@@ -146,7 +146,7 @@ public final class NodeContext {
     }
 
     /** Whether a row of that incarnation belongs to the node's current incarnation. */
-    public boolean isOfThisLife(long incarnation) {
+    public boolean isCurrent(long incarnation) {
         return NodeRows.isCurrent(row, incarnation);
     }
 
@@ -205,8 +205,8 @@ public final class NodeContext {
     }
 
     /** How many more placements the partition may have. */
-    public long placementRoom() {
-        return d.placementRoom();
+    public long freePlacements() {
+        return d.freePlacements();
     }
 
     /** Whether the partition has no space for so many blocks more; records that then. */

@@ -39,14 +39,14 @@ public final class Quotas {
      * has space for, and a very large number in the store, which is not of this partition. Where policy limits the tier, the result is also bounded
      * by the space left below that limit: the agent would evict by itself only up to the capacity of the node.
      */
-    public static long room(NodeContext n, String group, Tier tier) {
+    public static long free(NodeContext n, String group, Tier tier) {
         Long quota = blocks(n, group, tier);
         long ofGroup = quota == null ? Long.MAX_VALUE : Math.max(0, quota - ShareRows.use(n.row().shares(), group, tier).usedBlocks());
         TierRow row = n.tier(tier);
         if (row == null) {
             return ofGroup;
         }
-        long most = Math.min(ofGroup, n.placementRoom());
+        long most = Math.min(ofGroup, n.freePlacements());
         return Policies.bound(n.policy(), tier) == null ? most : Math.min(most, Math.max(0, capacity(n, row) - row.usedBlocks()));
     }
 
@@ -59,7 +59,7 @@ public final class Quotas {
             quota = capacity(n, row); // of the whole tier
             used = row.usedBlocks();
         }
-        if (blocks > n.placementRoom()) {
+        if (blocks > n.freePlacements()) {
             quota = n.limits().placements(); // of the partition
             used = n.clock().placements();
         }

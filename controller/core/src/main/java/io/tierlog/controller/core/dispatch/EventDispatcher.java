@@ -159,7 +159,7 @@ public final class EventDispatcher {
             case NodeDrainRequested e -> Drains.requested(n, e);
             case PromotionRequested e -> Promotions.requested(n, e);
             case PeerReadRequested e -> PeerReads.requested(n, e);
-            case PeerReadCancelled e -> PeerReads.givenUp(n, e);
+            case PeerReadCancelled e -> PeerReads.cancelled(n, e);
         }
     }
 

@@ -48,16 +48,16 @@ public sealed interface EvictionRules {
         private final boolean disk;
         private final boolean copies;
         private final boolean keepsLast;
-        private long room;
+        private long free;
         /** What is left of each group's quota on the tier below. */
-        private final Map<String, Long> groupRooms = new LinkedHashMap<>();
+        private final Map<String, Long> freeByGroup = new LinkedHashMap<>();
 
         public ForWatermark(NodeContext n, Watermark level) {
             this.n = n;
             TierRow below = level.tier() == Tier.HOST ? n.tier(Tier.DISK) : null;
             disk = below != null;
             copies = below != null && level.below() == Tier.DISK && Quotas.capacity(n, below) > 0;
-            room = below != null && copies ? Quotas.capacity(n, below) - below.usedBlocks() : 0;
+            free = below != null && copies ? Quotas.capacity(n, below) - below.usedBlocks() : 0;
             keepsLast = copies || level.tier() != Tier.HOST;
         }
 
@@ -88,10 +88,10 @@ public sealed interface EvictionRules {
          * eviction.
          */
         private boolean takes(String group) {
-            long left = room <= 0 ? 0 : Math.min(room, groupRooms.computeIfAbsent(group, any -> Quotas.room(n, group, Tier.DISK)));
+            long left = free <= 0 ? 0 : Math.min(free, freeByGroup.computeIfAbsent(group, any -> Quotas.free(n, group, Tier.DISK)));
             if (left > 0) {
-                room--;
-                groupRooms.merge(group, -1L, Long::sum);
+                free--;
+                freeByGroup.merge(group, -1L, Long::sum);
             }
             return left > 0;
         }
@@ -112,15 +112,15 @@ public sealed interface EvictionRules {
         private final NodeContext n;
         private final Tier target;
         private final boolean leaves;
-        private long room;
+        private long free;
 
         public ForRoute(NodeContext n, String group, MigrationRoute route) {
             this.n = n;
             target = route.target();
             leaves = route.retention() == Retention.DELETE_SOURCE;
             TierRow below = n.tier(target);
-            room = target == Tier.STORE ? Long.MAX_VALUE
-                    : below == null ? 0 : Math.min(Quotas.capacity(n, below) - below.usedBlocks(), Quotas.room(n, group, target));
+            free = target == Tier.STORE ? Long.MAX_VALUE
+                    : below == null ? 0 : Math.min(Quotas.capacity(n, below) - below.usedBlocks(), Quotas.free(n, group, target));
         }
 
         @Override
@@ -135,10 +135,10 @@ public sealed interface EvictionRules {
             if (serves) {
                 return !leaves ? null : aboveCopied ? EvictionAction.copy(target) : EvictionAction.drop(target);
             }
-            if (there != null || room <= 0 || row.refused()) {
+            if (there != null || free <= 0 || row.refused()) {
                 return null;
             }
-            room--;
+            free--;
             return EvictionAction.copy(target);
         }
     }

@@ -97,7 +97,9 @@ final class EvolveExpiry {
     }
 
     private static NamespaceRow due(NamespaceRow row, long expiryMs) {
-        return new NamespaceRow(row.namespace(), row.incarnation(), row.tiers(), expiryMs);
+        NamespaceRow.Edit namespace = row.edit();
+        namespace.expiryMs = expiryMs;
+        return namespace.row();
     }
 
     static void expired(Tables t, NodeExpired fact) {

@@ -127,7 +127,10 @@ final class EvolveMarks {
     }
 
     private static MarkRow by(MarkRow row, @Nullable String operation, long endMs) {
-        return new MarkRow(row.target(), row.namespace(), row.fallbackFrom(), endMs, row.clearing(), operation, row.move());
+        MarkRow.Edit mark = row.edit();
+        mark.endMs = endMs;
+        mark.operation = operation;
+        return mark.row();
     }
 
     private static MarkRow need(Tables t, RowKey.Mark key) {

@@ -94,7 +94,7 @@ final class EvolveMigrations {
                 }
             } else {
                 shares.draining = fact.drain();
-                shares.drainAnew();
+                shares.drainAgain();
             }
         });
     }
@@ -111,7 +111,7 @@ final class EvolveMigrations {
 
     static void drained(Tables t, NodeDrained fact) {
         shares(t, fact, shares -> {
-            shares.drainAnew();
+            shares.drainAgain();
             shares.drained = true;
             shares.drainLeft = fact.leftBlocks();
         });
@@ -122,7 +122,7 @@ final class EvolveMigrations {
         if (ShareRows.orNothing(Evolve.node(t, fact).shares()).draining()) {
             shares(t, fact, shares -> {
                 long sinceMs = shares.drained ? 0 : shares.drainSinceMs;
-                shares.drainAnew();
+                shares.drainAgain();
                 shares.drainSinceMs = sinceMs;
             });
         }
@@ -155,8 +155,10 @@ final class EvolveMigrations {
         if (row.state() != fact.from() || !MigrationStates.isLegal(fact.from(), fact.to())) {
             throw new IllegalHistory("A migration that is " + row.state() + " cannot go from " + fact.from() + " to " + fact.to());
         }
-        long endedMs = MigrationStates.isEnd(fact.to()) ? fact.envelope().timeMs() : 0;
-        t.put(Rows.MIGRATIONS, Evolve.key(fact), new MigrationRow(fact.to(), row.order(), row.parts(), row.askedMs(), endedMs));
+        MigrationRow.Edit migration = row.edit();
+        migration.state = fact.to();
+        migration.endedMs = MigrationStates.isEnd(fact.to()) ? fact.envelope().timeMs() : 0;
+        t.put(Rows.MIGRATIONS, Evolve.key(fact), migration.row());
     }
 
     private static MigrationRow migration(Tables t, Fact fact) {
@@ -191,8 +193,10 @@ final class EvolveMigrations {
         List<String> operations = new ArrayList<>(row.operations());
         operations.add(fact.operation());
         MigrationProgress p = row.progress();
-        t.put(Rows.TASKS, key, new TaskRow(operations, new MigrationProgress(operations.size(), p.doneBlocks(), p.failedBlocks(), p.movedBytes()),
-                row.reports(), row.stopping(), row.endedMs()));
+        TaskRow.Edit task = row.edit();
+        task.operations = operations;
+        task.progress = new MigrationProgress(operations.size(), p.doneBlocks(), p.failedBlocks(), p.movedBytes());
+        t.put(Rows.TASKS, key, task.row());
     }
 
     static void stopping(Tables t, MigrationStopping fact) {
@@ -201,7 +205,9 @@ final class EvolveMigrations {
         if (row == null) {
             throw new IllegalHistory("Migration " + fact.migration() + " shall stop, which the node has not taken");
         }
-        t.put(Rows.TASKS, key, new TaskRow(row.operations(), row.progress(), row.reports(), true, row.endedMs()));
+        TaskRow.Edit task = row.edit();
+        task.stopping = true;
+        t.put(Rows.TASKS, key, task.row());
         Evolve.numbered(t, fact, fact.commandSequence());
     }
 

@@ -102,7 +102,9 @@ final class EvolveNodes {
         if (sweep == null) {
             node.sweep = new SweepRow(0, RemovalReason.ENGINE_EVICTED, SweepPhase.PLACEMENTS.number(), Bytes.EMPTY);
         } else if (sweep.phase() == SweepPhase.PLACEMENTS.number()) {
-            node.sweep = new SweepRow(sweep.through(), sweep.reason(), SweepPhase.PLACEMENTS.number(), Bytes.EMPTY);
+            SweepRow.Edit again = sweep.edit();
+            again.cursor = Bytes.EMPTY;
+            node.sweep = again.row();
         }
         t.put(Rows.NODES, Evolve.key(fact), node.toRow());
     }

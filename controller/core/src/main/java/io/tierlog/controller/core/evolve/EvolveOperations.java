@@ -43,7 +43,9 @@ final class EvolveOperations {
         RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), fact.operation());
         boolean holds = fact.kind() == OperationKind.BACK_UP;
         List<Block> kept = holds ? Blocks.deepest(fact.blocks()) : fact.blocks();
-        t.put(Rows.OPERATIONS, key, OperationEdit.issued(fact, kept));
+        t.put(Rows.OPERATIONS, key, new OperationRow(fact.envelope().incarnation(), fact.kind(), OperationState.ISSUED, fact.from(), fact.to(),
+                fact.request(), fact.attempt(), null, fact.namespace(), fact.root(), fact.blocks().size(), kept, fact.deadlineMs(), 0, 0, true,
+                fact.move()));
         Timers.set(t, fact, RowKey.Timer.Kind.OPERATION, fact.operation(), fact.deadlineMs());
         begin(t, fact, kept);
         NodeState node = NodeState.of(Evolve.node(t, fact));
@@ -95,7 +97,7 @@ final class EvolveOperations {
         for (Block block : fact.blocks()) {
             long touch = 0;
             if (from != null) {
-                touch = leaves ? from.copy(block, fact.operation()) : from.lend(block, fact.operation());
+                touch = leaves ? from.copy(block, fact.operation()) : from.copyAndKeep(block, fact.operation());
             }
             if (to != null) {
                 to.write(block, fact.operation(), touch);
@@ -136,11 +138,11 @@ final class EvolveOperations {
         OperationRow row = unfinished(t, key);
         Timers.cancel(t, fact, RowKey.Timer.Kind.OPERATION, fact.operation(), row.deadlineMs());
         Timers.set(t, fact, RowKey.Timer.Kind.OPERATION, fact.operation(), fact.deadlineMs());
-        OperationEdit late = new OperationEdit(row);
+        OperationRow.Edit late = row.edit();
         late.state = OperationState.OVERDUE;
         late.deadlineMs = fact.deadlineMs();
         late.cancels = fact.cancels();
-        t.put(Rows.OPERATIONS, key, late.toRow());
+        t.put(Rows.OPERATIONS, key, late.row());
         NodeState node = NodeState.of(Evolve.node(t, fact));
         node.commandSequence = fact.commandSequence();
         t.put(Rows.NODES, Evolve.key(fact), node.toRow());
@@ -149,20 +151,20 @@ final class EvolveOperations {
     static void ended(Tables t, OperationEnded fact) {
         RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), fact.operation());
         OperationRow row = unfinished(t, key);
-        OperationEdit end = new OperationEdit(row);
+        OperationRow.Edit end = row.edit();
         end.state = fact.state();
         end.blocks = List.of();
         end.endedMs = fact.envelope().timeMs();
         // The command that was refused for its number may have run with other contents: its result is still to be received.
         end.settled = fact.reason() != OperationReason.COMMAND_CONFLICT;
-        t.put(Rows.OPERATIONS, key, end.toRow());
+        t.put(Rows.OPERATIONS, key, end.row());
         Timers.cancel(t, fact, RowKey.Timer.Kind.OPERATION, fact.operation(), row.deadlineMs());
         Timers.set(t, fact, RowKey.Timer.Kind.ENDED, fact.operation());
         if (OperationRows.isLed(row.kind(), row.from())) {
             EvolveMarks.written(t, fact, row);
         }
         NodeRow node = Evolve.node(t, fact);
-        if (!isOfThisLife(node, row.incarnation())) {
+        if (!isCurrent(node, row.incarnation())) {
             return;
         }
         if (row.kind() == OperationKind.COPY) {
@@ -224,9 +226,9 @@ final class EvolveOperations {
         RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), operation);
         OperationRow row = t.get(Rows.OPERATIONS, key);
         if (row != null && !row.settled()) {
-            OperationEdit known = new OperationEdit(row);
+            OperationRow.Edit known = row.edit();
             known.settled = true;
-            t.put(Rows.OPERATIONS, key, known.toRow());
+            t.put(Rows.OPERATIONS, key, known.row());
         }
     }
 
@@ -239,18 +241,20 @@ final class EvolveOperations {
             return; // of a grant: the agent's word alone makes its pins
         }
         RowKey.Text operation = new RowKey.Text(key.aggregate(), fact.operation());
-        OperationEdit grants = new OperationEdit(unfinished(t, operation));
+        OperationRow.Edit grants = unfinished(t, operation).edit();
         grants.lease = fact.lease();
-        t.put(Rows.OPERATIONS, operation, grants.toRow());
+        t.put(Rows.OPERATIONS, operation, grants.row());
         EvolveRequests.leased(t, fact, fact.request(), fact.attempt(), fact.lease());
     }
 
     static void leaseHeld(Tables t, LeaseHeld fact) {
         RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), fact.lease());
-        LeaseRow row = lease(t, key);
         List<Block> deepest = Blocks.deepest(fact.blocks());
-        t.put(Rows.LEASES, key, new LeaseRow(row.incarnation(), LeaseState.HELD, row.operation(), row.request(), row.attempt(), row.endMs(),
-                fact.namespace(), deepest));
+        LeaseRow.Edit held = lease(t, key).edit();
+        held.state = LeaseState.HELD;
+        held.namespace = fact.namespace();
+        held.deepest = deepest;
+        t.put(Rows.LEASES, key, held.row());
         hold(t, fact, fact.namespace(), deepest, 1);
     }
 
@@ -260,7 +264,7 @@ final class EvolveOperations {
         t.delete(Rows.LEASES, key);
         Timers.cancel(t, fact, RowKey.Timer.Kind.LEASE, fact.lease(), row.endMs());
         EvolveRequests.unleased(t, fact, row.request(), fact.lease());
-        if (row.state() == LeaseState.HELD && isOfThisLife(Evolve.node(t, fact), row.incarnation())) {
+        if (row.state() == LeaseState.HELD && isCurrent(Evolve.node(t, fact), row.incarnation())) {
             hold(t, fact, row.namespace(), row.deepest(), -1);
         }
         Long command = fact.commandSequence();
@@ -277,7 +281,7 @@ final class EvolveOperations {
         EvolvePlacements.close(t, fact, Tier.HOST, copies);
     }
 
-    private static boolean isOfThisLife(NodeRow node, long incarnation) {
+    private static boolean isCurrent(NodeRow node, long incarnation) {
         return node.alive() && node.incarnation() == incarnation;
     }
 

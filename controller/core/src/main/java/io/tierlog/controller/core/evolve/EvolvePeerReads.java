@@ -43,8 +43,10 @@ final class EvolvePeerReads {
         if (row == null || row.blocks().isEmpty()) {
             throw new IllegalHistory("Peer read " + fact.grant() + " was never granted, or has ended");
         }
-        t.put(Rows.GRANTS, key, new PeerReadLeaseRow(row.incarnation(), row.asker(), row.namespace(), List.of(), row.promotion(), row.endMs(),
-                fact.envelope().timeMs()));
+        PeerReadLeaseRow.Edit closed = row.edit();
+        closed.blocks = List.of();
+        closed.endedMs = fact.envelope().timeMs();
+        t.put(Rows.GRANTS, key, closed.row());
         if (row.incarnation() == Evolve.node(t, fact).incarnation()) {
             count(t, fact, -1, -row.blocks().size());
         }

@@ -186,11 +186,11 @@ final class EvolvePromotions {
         if (row == null) {
             return null;
         }
-        boolean ofThisLife = book.find(key) != null;
-        if (ofThisLife && !PromotionRows.isRemembered(row)) {
+        boolean current = book.find(key) != null;
+        if (current && !PromotionRows.isRemembered(row)) {
             return nowMs + Timers.KEPT_MS;
         }
-        if (ofThisLife && row.untilMs() >= nowMs) {
+        if (current && row.untilMs() >= nowMs) {
             return row.untilMs() + 1;
         }
         book.remove(key, row);

@@ -32,8 +32,8 @@ final class EvolveRequests {
         if (earlier != null && earlier.tail()) {
             dropSealed(t, key, earlier.attempt());
         }
-        long incarnation = fact.envelope().incarnation();
-        t.put(Rows.REQUESTS, key, new RequestEdit(incarnation, fact.attempt(), fact.namespace(), fact.keepsPages(), fact.instance()).toRow());
+        t.put(Rows.REQUESTS, key, new RequestRow(fact.envelope().incarnation(), fact.attempt(), RequestState.SUBMITTED, fact.namespace(), 0, false,
+                null, 0, fact.keepsPages(), fact.instance()));
     }
 
     static void transitioned(Tables t, RequestTransitioned fact) {
@@ -42,7 +42,7 @@ final class EvolveRequests {
         if (row.state() != fact.from() || !RequestStates.isLegal(fact.from(), fact.to())) {
             throw new IllegalHistory("A request that is " + row.state() + " cannot go from " + fact.from() + " to " + fact.to());
         }
-        RequestEdit request = new RequestEdit(row);
+        RequestRow.Edit request = row.edit();
         request.state = fact.to();
         if (RequestStates.isEnd(fact.to())) {
             request.endedMs = fact.envelope().timeMs();
@@ -52,7 +52,7 @@ final class EvolveRequests {
             request.tail = false;
             dropSealed(t, key, row.attempt());
         }
-        t.put(Rows.REQUESTS, key, request.toRow());
+        t.put(Rows.REQUESTS, key, request.row());
     }
 
     static void sealed(Tables t, SealedNoted fact) {
@@ -60,10 +60,10 @@ final class EvolveRequests {
         RequestRow row = need(t, key, fact.attempt());
         t.put(Rows.SEALED, new RowKey.Sealed(key.aggregate(), fact.request(), fact.attempt(), row.seals()),
                 new SealedRow(fact.namespace(), fact.root(), fact.blocks()));
-        RequestEdit request = new RequestEdit(row);
+        RequestRow.Edit request = row.edit();
         request.seals++;
         request.tail = true;
-        t.put(Rows.REQUESTS, key, request.toRow());
+        t.put(Rows.REQUESTS, key, request.row());
     }
 
     /** Takes the sealed blocks of a request off the list, up to and with the last one that a write was issued for; none when that is gone already. */
@@ -105,9 +105,9 @@ final class EvolveRequests {
     }
 
     private static void setTail(Tables t, RowKey.Text key, RequestRow row, boolean tail) {
-        RequestEdit request = new RequestEdit(row);
+        RequestRow.Edit request = row.edit();
         request.tail = tail;
-        t.put(Rows.REQUESTS, key, request.toRow());
+        t.put(Rows.REQUESTS, key, request.row());
     }
 
     /** Records the lease of a request. */
@@ -129,9 +129,9 @@ final class EvolveRequests {
     }
 
     private static void setLease(Tables t, RowKey.Text key, RequestRow row, @Nullable String lease) {
-        RequestEdit owner = new RequestEdit(row);
+        RequestRow.Edit owner = row.edit();
         owner.lease = lease;
-        t.put(Rows.REQUESTS, key, owner.toRow());
+        t.put(Rows.REQUESTS, key, owner.row());
     }
 
     private static RequestRow need(Tables t, RowKey.Text key, int attempt) {

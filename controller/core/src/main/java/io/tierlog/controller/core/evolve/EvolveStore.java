@@ -24,35 +24,36 @@ final class EvolveStore {
 
     /** Objects of the shard have come, have gone, or are to go. */
     static void count(Tables t, Fact fact, PlacementWriter.Deltas more) {
-        ShardRow row = shard(t, fact);
-        ShardRow after = new ShardRow(row.usedBlocks() + more.used, row.leavingBlocks() + more.leaving, row.reliefBlocks(), row.node(),
-                row.nodeIncarnation(), row.deletion(), row.pausedUntilMs());
-        if (after.leavingBlocks() < 0 || after.usedBlocks() < after.leavingBlocks()) {
-            throw new IllegalHistory("A shard holds fewer blocks than leave it: " + after);
+        ShardRow.Edit shard = shard(t, fact).edit();
+        shard.usedBlocks += more.used;
+        shard.leavingBlocks += more.leaving;
+        if (shard.leavingBlocks < 0 || shard.usedBlocks < shard.leavingBlocks) {
+            throw new IllegalHistory("A shard holds fewer blocks than leave it: " + shard.row());
         }
-        put(t, fact, after);
+        put(t, fact, shard.row());
     }
 
     /** Eviction begins, going by {@code blocks}, or has ended: then that is 0. */
     static void inRelief(Tables t, Fact fact, long blocks) {
-        ShardRow row = shard(t, fact);
-        put(t, fact, new ShardRow(row.usedBlocks(), row.leavingBlocks(), blocks, row.node(), row.nodeIncarnation(), row.deletion(),
-                row.pausedUntilMs()));
+        ShardRow.Edit shard = shard(t, fact).edit();
+        shard.reliefBlocks = blocks;
+        put(t, fact, shard.row());
     }
 
     static void named(Tables t, StoreAgentNamed fact) {
-        ShardRow row = shard(t, fact);
-        put(t, fact, new ShardRow(row.usedBlocks(), row.leavingBlocks(), row.reliefBlocks(), fact.node(), fact.nodeIncarnation(), row.deletion(),
-                row.pausedUntilMs()));
+        ShardRow.Edit shard = shard(t, fact).edit();
+        shard.node = fact.node();
+        shard.nodeIncarnation = fact.nodeIncarnation();
+        put(t, fact, shard.row());
     }
 
     static void issued(Tables t, DeletionIssued fact) {
-        ShardRow row = shard(t, fact);
-        if (row.deletion() != null) {
-            throw new IllegalHistory("Deletion " + row.deletion() + " has not ended");
+        ShardRow.Edit shard = shard(t, fact).edit();
+        if (shard.deletion != null) {
+            throw new IllegalHistory("Deletion " + shard.deletion + " has not ended");
         }
-        put(t, fact, new ShardRow(row.usedBlocks(), row.leavingBlocks(), row.reliefBlocks(), row.node(), row.nodeIncarnation(), fact.deletion(),
-                row.pausedUntilMs()));
+        shard.deletion = fact.deletion();
+        put(t, fact, shard.row());
         t.put(Rows.DELETIONS, Evolve.key(fact), new DeletionRow(fact.deletion(), fact.objects(), fact.deadlineMs()));
         Timers.set(t, fact, RowKey.Timer.Kind.DELETION, fact.deletion(), fact.deadlineMs());
         for (ShardObjects objects : fact.objects()) {
@@ -79,11 +80,14 @@ final class EvolveStore {
         }
         t.delete(Rows.DELETIONS, Evolve.key(fact));
         Timers.cancel(t, fact, RowKey.Timer.Kind.DELETION, fact.deletion(), deletion.deadlineMs());
-        boolean silent = fact.reason() == OperationReason.NODE_LOST;
-        ShardRow row = shard(t, fact);
-        long paused = fact.deletedBlocks() > 0 ? 0 : fact.envelope().timeMs() + Evolve.policy(t, fact).operationTimeoutMs();
-        put(t, fact, new ShardRow(row.usedBlocks(), row.leavingBlocks(), row.reliefBlocks(), silent ? null : row.node(),
-                silent ? 0 : row.nodeIncarnation(), null, paused));
+        ShardRow.Edit shard = shard(t, fact).edit();
+        shard.deletion = null;
+        shard.pausedUntilMs = fact.deletedBlocks() > 0 ? 0 : fact.envelope().timeMs() + Evolve.policy(t, fact).operationTimeoutMs();
+        if (fact.reason() == OperationReason.NODE_LOST) {
+            shard.node = null;
+            shard.nodeIncarnation = 0;
+        }
+        put(t, fact, shard.row());
     }
 
     /** Whether a timer is for a deletion that has not ended. */

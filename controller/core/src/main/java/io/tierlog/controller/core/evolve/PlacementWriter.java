@@ -230,7 +230,7 @@ final class PlacementWriter {
     }
 
     /** A COPY of it to another tier was issued, after which it shall stay; returns its last use. */
-    long lend(Block block, String operation) {
+    long copyAndKeep(Block block, String operation) {
         return go(block, operation, PlacementState.COPYING_KEEP);
     }
 

@@ -80,7 +80,9 @@ final class PromotionWriter {
 
     /** A request needed the block while its promotion was running, and did not wait for it. */
     void race(Fact fact, RowKey.Mark key, PromotionRow row) {
-        put(fact, key, new PromotionRow(row.incarnation(), row.queued(), row.operation(), row.untilMs(), row.reason(), row.block(), true));
+        PromotionRow.Edit raced = row.edit();
+        raced.raced = true;
+        put(fact, key, raced.row());
     }
 
     private void put(Fact fact, RowKey.Mark key, PromotionRow after) {

@@ -103,14 +103,14 @@ final class RowExpiry {
 
     /** Whether decide acts on it: those of an ended incarnation end with the cleanup of that incarnation. */
     private boolean goesOn(@Nullable OperationRow row, RowKey.Timer timer) {
-        return row != null && OperationRows.isUnfinished(row.state()) && isOfThisLife(timer, row.incarnation());
+        return row != null && OperationRows.isUnfinished(row.state()) && isCurrent(timer, row.incarnation());
     }
 
     private boolean goesOn(@Nullable LeaseRow row, RowKey.Timer timer) {
-        return row != null && isOfThisLife(timer, row.incarnation());
+        return row != null && isCurrent(timer, row.incarnation());
     }
 
-    private boolean isOfThisLife(RowKey.Timer timer, long incarnation) {
+    private boolean isCurrent(RowKey.Timer timer, long incarnation) {
         NodeRow node = t.get(Rows.NODES, new RowKey.Aggregate(timer.owner()));
         return node != null && node.alive() && node.incarnation() == incarnation;
     }

@@ -110,7 +110,7 @@ public final class Shares {
     }
 
     /** The scan of a draining node starts again. */
-    void drainAnew() {
+    void drainAgain() {
         drained = false;
         drainPass = 0;
         drainCursor = Bytes.EMPTY;
@@ -130,7 +130,7 @@ public final class Shares {
     void restart() {
         groups.clear();
         routes.clear();
-        drainAnew();
+        drainAgain();
     }
 
     /** The row; null when all its fields are empty. */

@@ -179,8 +179,8 @@ final class AgentFold {
             }
         }
         // The end of a cancelled drop does not name the tier; blocks on the disk have no page.
-        boolean unsaid = ending.from() == Tier.UNKNOWN;
-        boolean fromDisk = unsaid ? !gone.isEmpty() && gone.getFirst().page() < 0 : ending.from() == Tier.DISK;
+        boolean unnamed = ending.from() == Tier.UNKNOWN;
+        boolean fromDisk = unnamed ? !gone.isEmpty() && gone.getFirst().page() < 0 : ending.from() == Tier.DISK;
         Resident tier = fromDisk ? disk : host.resident();
         tier.leave(ending.namespace(), gone, true);
     }

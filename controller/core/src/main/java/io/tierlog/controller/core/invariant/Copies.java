@@ -185,8 +185,8 @@ final class Copies {
             }
         }
         // The cleanup of an earlier incarnation names placements that no longer count.
-        boolean ofThisLife = cause.ending != null || (cause.event != null && Claim.of(cause.event) instanceof Claim.Left);
-        if (!ofThisLife || node.isStale(f.envelope().incarnation())) {
+        boolean current = cause.ending != null || (cause.event != null && Claim.of(cause.event) instanceof Claim.Left);
+        if (!current || node.isStale(f.envelope().incarnation())) {
             return;
         }
         if (known < f.blocks().size()) {

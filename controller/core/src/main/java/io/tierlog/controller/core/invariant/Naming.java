@@ -20,7 +20,7 @@ final class Naming {
             findings.say(Invariant.I8, "blocks serve, and the event that it answers cannot be read");
             return;
         }
-        if (placed.tier() != Tier.STORE && !NodeFold.sameLife(placed.envelope(), cause)) {
+        if (placed.tier() != Tier.STORE && !NodeFold.sameIncarnation(placed.envelope(), cause)) {
             findings.say(Invariant.I8, "blocks serve in incarnation " + placed.envelope().incarnation() + ", and the event is of "
                     + event.envelope().incarnation());
         }

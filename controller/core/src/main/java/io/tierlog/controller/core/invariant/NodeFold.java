@@ -189,8 +189,8 @@ final class NodeFold {
     }
 
     private void accepted(AgentAccepted f, Cause cause) {
-        boolean sameLife = alive && f.newIncarnation() == incarnation;
-        if (!sameLife && (alive || f.newIncarnation() != incarnation + 1)) {
+        boolean sameIncarnation = alive && f.newIncarnation() == incarnation;
+        if (!sameIncarnation && (alive || f.newIncarnation() != incarnation + 1)) {
             findings.say(Invariant.I13, "incarnation " + f.newIncarnation() + " begins while " + incarnation + (alive ? " lives" : " was the last"));
         }
         if (cause.event instanceof AgentRegistering e && !(e.processId().equals(f.processId()) && e.tiers().equals(f.tiers())
@@ -199,7 +199,7 @@ final class NodeFold {
             findings.say(Invariant.I13, "it accepts something else than what was registered");
         }
         foreign = f.foreign();
-        if (sameLife) {
+        if (sameIncarnation) {
             return;
         }
         incarnation = f.newIncarnation();
@@ -289,7 +289,7 @@ final class NodeFold {
     }
 
     /** Whether a decision and the event it answers belong to the same incarnation. */
-    static boolean sameLife(Envelope decision, Cause cause) {
+    static boolean sameIncarnation(Envelope decision, Cause cause) {
         return cause.event == null || cause.event.envelope().incarnation() == decision.incarnation();
     }
 }

@@ -139,7 +139,7 @@ final class Operations {
             if (cause.ending == null || !cause.ending.operation().equals(f.operation()) || names(cause.ending, issued.blocks())) {
                 node.findings.say(Invariant.I12, "operation " + f.operation() + " fails for a mismatch, and the agent named its blocks");
             }
-        } else if (!isSaid(cause, f.operation(), f.state(), f.doneBlocks(), f.movedBytes())) {
+        } else if (!isReported(cause, f.operation(), f.state(), f.doneBlocks(), f.movedBytes())) {
             node.findings.say(Invariant.I12, "operation " + f.operation() + " ends otherwise than the agent reported");
         }
     }
@@ -169,12 +169,12 @@ final class Operations {
     void adopted(OrphanAdopted f, Cause cause) {
         counts.started++;
         count(f.state());
-        if (!isSaid(cause, f.operation(), f.state(), f.doneBlocks(), f.movedBytes())) {
+        if (!isReported(cause, f.operation(), f.state(), f.doneBlocks(), f.movedBytes())) {
             node.findings.say(Invariant.I12, "operation " + f.operation() + " is recorded otherwise than the agent reported");
         }
     }
 
-    private static boolean isSaid(Cause cause, String operation, OperationState state, int doneBlocks, long movedBytes) {
+    private static boolean isReported(Cause cause, String operation, OperationState state, int doneBlocks, long movedBytes) {
         Ending reported = cause.ending;
         return reported != null && reported.operation().equals(operation) && reported.state() == state && reported.doneBlocks() == doneBlocks
                 && reported.movedBytes() == movedBytes;

@@ -147,13 +147,13 @@ final class RowTables {
         if (row.incarnation() != node.incarnation() || !node.alive()) {
             return;
         }
-        boolean lends = row.operation().isEmpty();
-        PeerReadLeaseRow grant = lends ? tables.get(Rows.GRANTS, key) : null;
-        if (lends && (grant == null || grant.blocks().isEmpty() || grant.incarnation() != row.incarnation())) {
+        boolean ofPeer = row.operation().isEmpty();
+        PeerReadLeaseRow grant = ofPeer ? tables.get(Rows.GRANTS, key) : null;
+        if (ofPeer && (grant == null || grant.blocks().isEmpty() || grant.incarnation() != row.incarnation())) {
             say.that(Invariant.I1, "lease " + key.id() + " goes on, and its grant has ended");
         }
         RequestRow owner = tables.get(Rows.REQUESTS, new RowKey.Text(aggregate, row.request()));
-        if (lends) {
+        if (ofPeer) {
             return;
         }
         if (isOfPromotion(row)) {

@@ -111,7 +111,7 @@ public final class Admission {
     }
 
     /** Blocks that a further copy of the group on the route may have, within what the route and the node allow; 0 when none may begin. */
-    static int room(NodeContext n, String group, Tier source, Tier target) {
-        return n.isDraining() ? 0 : new Budget(n).room(group, source, target);
+    static int free(NodeContext n, String group, Tier source, Tier target) {
+        return n.isDraining() ? 0 : new Budget(n).free(group, source, target);
     }
 }

@@ -63,20 +63,20 @@ final class Budget {
     }
 
     /** Blocks that one more copy of the group between these tiers may have; 0 when none may begin. */
-    int room(String group, Tier source, Tier target) {
+    int free(String group, Tier source, Tier target) {
         Way way = new Way(group, source, target);
         Taken taken = ways.getOrDefault(way, new Taken());
-        long room = room(all, policy.migrationsInFlight(), policy.migrationBytesInFlight(), source);
+        long free = free(all, policy.migrationsInFlight(), policy.migrationBytesInFlight(), source);
         MigrationRoute route = route(way);
         if (route != null) {
-            room = Math.min(room, room(taken, route.concurrency(), route.bytesInFlight(), source));
+            free = Math.min(free, free(taken, route.concurrency(), route.bytesInFlight(), source));
         }
-        long quota = Quotas.room(n, group, target);
+        long quota = Quotas.free(n, group, target);
         long left = quota == Long.MAX_VALUE ? quota : quota - taken.added;
-        return (int) Math.max(0, Math.min(Integer.MAX_VALUE, Math.min(room, left)));
+        return (int) Math.max(0, Math.min(Integer.MAX_VALUE, Math.min(free, left)));
     }
 
-    private long room(Taken taken, int operations, long bytes, Tier source) {
+    private long free(Taken taken, int operations, long bytes, Tier source) {
         return taken.operations >= operations ? 0 : (bytes - taken.bytes) / blockBytes(source);
     }
 

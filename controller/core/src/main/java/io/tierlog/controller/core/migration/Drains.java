@@ -60,7 +60,7 @@ public final class Drains {
     /** Blocks whose copies in the store the first pass has confirmed again, by namespace. */
     private final Map<Bytes, List<Block>> doubted = new LinkedHashMap<>();
     private RowKey.@Nullable Placement batchOf;
-    private int batchRoom;
+    private int batchLimit;
     private long left;
     private long saving;
     private int issued;
@@ -198,12 +198,12 @@ public final class Drains {
     private boolean fits(RowKey.Placement key) {
         RowKey.Placement of = batchOf;
         boolean same = of != null && of.namespace().equals(key.namespace()) && of.tier() == key.tier();
-        if (!same || batch.size() == batchRoom) {
+        if (!same || batch.size() == batchLimit) {
             issue();
             batchOf = key;
-            batchRoom = Math.min(n.policy().reliefBatchBlocks(), budget.room(group(key), key.tier(), Tier.STORE));
+            batchLimit = Math.min(n.policy().reliefBatchBlocks(), budget.free(group(key), key.tier(), Tier.STORE));
         }
-        return batch.size() < batchRoom;
+        return batch.size() < batchLimit;
     }
 
     private String group(RowKey.Placement key) {

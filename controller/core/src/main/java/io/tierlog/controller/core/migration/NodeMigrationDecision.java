@@ -137,7 +137,7 @@ final class NodeMigrationDecision {
     /** Takes one slot of the budgets, when there is one. */
     private boolean fits(BlockName block) {
         String group = Groups.of(n.policy(), block.namespace());
-        if (copied.size() >= n.limits().blocksPerDecision() || budget.room(group, order.source(), order.target()) < 1) {
+        if (copied.size() >= n.limits().blocksPerDecision() || budget.free(group, order.source(), order.target()) < 1) {
             return false;
         }
         budget.take(group, order.source(), order.target(), 1);

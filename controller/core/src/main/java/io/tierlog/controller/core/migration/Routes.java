@@ -52,13 +52,13 @@ public final class Routes {
             return 0;
         }
         Watermark.Use use = new Watermark.Use(row.usedBlocks(), row.leavingBlocks(), quota, false);
-        int room = Admission.room(n, group.name(), route.source(), route.target());
-        if (!level.isHigh(use) || room == 0) {
+        int free = Admission.free(n, group.name(), route.source(), route.target());
+        if (!level.isHigh(use) || free == 0) {
             return 0;
         }
         boolean leaves = route.retention() == Retention.DELETE_SOURCE;
         long wanted = leaves ? level.excess(use) : use.standing();
-        int most = (int) Math.min(Math.min(wanted, budget), Math.min(room, n.policy().reliefBatchBlocks()));
+        int most = (int) Math.min(Math.min(wanted, budget), Math.min(free, n.policy().reliefBatchBlocks()));
         MoveCause cause = new MoveCause(MoveTrigger.ROUTE, null, group.name(), use.level(), route.threshold(), n.clock().policyVersion(),
                 route.retention());
         int sent = 0;

@@ -34,8 +34,8 @@ public record Sample(List<BlockName> oldEnough, List<BlockName> tooYoung) {
         for (int kept = 0; kept < RowKey.Order.END && n.row().alive(); kept++) {
             sample.takeClass(n, tier, rule, kept, childrenTaken);
         }
-        int room = rule.count() - sample.oldEnough.size();
-        return new Sample(sample.oldEnough, sample.tooYoung.subList(0, Math.min(room, sample.tooYoung.size())));
+        int missing = rule.count() - sample.oldEnough.size();
+        return new Sample(sample.oldEnough, sample.tooYoung.subList(0, Math.min(missing, sample.tooYoung.size())));
     }
 
     /** Takes leaves of one class of the order, until there are enough or all that follow are too young. */

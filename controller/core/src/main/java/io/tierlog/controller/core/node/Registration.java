@@ -70,12 +70,12 @@ public final class Registration {
     private static void accept(DecisionContext d, AgentRegistering e, @Nullable NodeContext n) {
         String aggregate = e.envelope().aggregate();
         NodeRow row = n == null ? null : n.row();
-        boolean sameLife = row != null && row.alive() && row.processId().equals(e.processId());
-        if (n != null && n.row().alive() && !sameLife) {
+        boolean sameIncarnation = row != null && row.alive() && row.processId().equals(e.processId());
+        if (n != null && n.row().alive() && !sameIncarnation) {
             n.fact(new NodeEnded(n.envelope(), n.row().incarnation(), RemovalReason.NODE_LOST));
         }
         long last = row == null ? d.clock().expiredIncarnation() : row.incarnation();
-        long incarnation = sameLife ? last : last + 1;
+        long incarnation = sameIncarnation ? last : last + 1;
         long commandSequence = n == null ? 0 : n.commandSequence();
         Envelope about = d.envelope(aggregate, incarnation);
         d.fact(new AgentAccepted(about, e.node(), e.processId(), incarnation, e.tiers(), e.layoutDigest(), e.configurationDigest(),

@@ -30,11 +30,11 @@ public record PeerCosts(@Nullable PeerCopies peer, long cost, PeerPolicy policy)
     /** Where the block is fetched from, beyond host and disk: STORE, HOST for the other node's, UNKNOWN for nowhere. */
     public Tier below(int index, boolean stored) {
         PeerCopies from = peer;
-        boolean lent = from != null && index >= from.from() && index - from.from() < from.blocks() && cost < policy.computeBlockMicros();
+        boolean fromPeer = from != null && index >= from.from() && index - from.from() < from.blocks() && cost < policy.computeBlockMicros();
         if (stored) {
-            return lent && cost < policy.storeBlockMicros() ? Tier.HOST : Tier.STORE;
+            return fromPeer && cost < policy.storeBlockMicros() ? Tier.HOST : Tier.STORE;
         }
-        return lent ? Tier.HOST : Tier.UNKNOWN;
+        return fromPeer ? Tier.HOST : Tier.UNKNOWN;
     }
 
     /** Where the other node is. */

@@ -116,7 +116,7 @@ public final class PeerReads {
 
     private static void answer(NodeContext n, PeerReadRequested e) {
         PeerPolicy policy = Policies.fetch(n.policy()).peers();
-        PromotionsRow lent = PromotionRows.orNothing(n.row().promotions());
+        PromotionsRow counts = PromotionRows.orNothing(n.row().promotions());
         Found found = new Found(n, e);
         if (!policy.enabled() || n.row().foreign()) {
             refuse(n, e, PeerReadReason.DISABLED, n.row().foreign() ? "The node has no agent" : "The policy disables peer reads");
@@ -124,15 +124,15 @@ public final class PeerReads {
             refuse(n, e, PeerReadReason.DRAINING, "The node drains");
         } else if (e.blocks().size() > policy.leasedBlocks()) {
             refuse(n, e, PeerReadReason.OVER_LIMIT, "More than " + policy.leasedBlocks() + " blocks, the most that a node leases to others");
-        } else if (lent.reads() >= policy.reads() || lent.leasedBlocks() + e.blocks().size() > policy.leasedBlocks()) {
-            refuse(n, e, PeerReadReason.BUSY, lent.reads() + " reads of " + lent.leasedBlocks() + " blocks are under way");
+        } else if (counts.reads() >= policy.reads() || counts.leasedBlocks() + e.blocks().size() > policy.leasedBlocks()) {
+            refuse(n, e, PeerReadReason.BUSY, counts.reads() + " reads of " + counts.leasedBlocks() + " blocks are under way");
         } else if (found.moving > 0) {
             refuse(n, e, PeerReadReason.BUSY, found.moving + " of the blocks are on their way to the host or from it");
         } else if (!found.all()) {
             refuse(n, e, PeerReadReason.NOT_SERVING, "Of " + e.blocks().size() + " blocks " + found.paged.size() + " serve");
-        } else if (!found.onDisk.isEmpty() && lent.operations() >= Promotions.policy(n).operations()) {
-            refuse(n, e, PeerReadReason.BUSY, lent.operations() + " promotions are under way");
-        } else if (roomFor(n, e) < found.onDisk.size()) {
+        } else if (!found.onDisk.isEmpty() && counts.operations() >= Promotions.policy(n).operations()) {
+            refuse(n, e, PeerReadReason.BUSY, counts.operations() + " promotions are under way");
+        } else if (freeFor(n, e) < found.onDisk.size()) {
             refuse(n, e, PeerReadReason.NO_ROOM, "The host has no space below its high marks for " + found.onDisk.size() + " blocks of the disk");
         } else {
             grant(n, e, found, policy.grantMs());
@@ -143,13 +143,13 @@ public final class PeerReads {
      * Blocks that may be promoted from the disk for a grant: as for a probe, no hotter block leaves for them, and none comes while promotions
      * pause.
      */
-    private static long roomFor(NodeContext n, PeerReadRequested e) {
+    private static long freeFor(NodeContext n, PeerReadRequested e) {
         long pausedUntilMs = PromotionRows.orNothing(n.row().promotions()).pausedUntilMs();
         if (pausedUntilMs > 0 && pausedUntilMs >= n.clock().logTimeMs()) {
             return 0;
         }
         String group = Groups.of(n.policy(), e.namespace());
-        return Math.min(Promotions.room(n, group), Quotas.room(n, group, Tier.HOST));
+        return Math.min(Promotions.free(n, group), Quotas.free(n, group, Tier.HOST));
     }
 
     /** Where the blocks are on this node. */
@@ -268,7 +268,7 @@ public final class PeerReads {
     }
 
     /** The reader cancels: the agent releases its pins and reports what it had sent; a grant whose promotion still runs is closed at once. */
-    public static void givenUp(NodeContext n, PeerReadCancelled e) {
+    public static void cancelled(NodeContext n, PeerReadCancelled e) {
         String nameless = nameless(n, e, e.grant(), e.asker());
         PeerReadLeaseRow row = nameless != null ? null : live(n, e.grant());
         if (nameless != null) {
@@ -294,7 +294,7 @@ public final class PeerReads {
         } else {
             List<Block> sent = new ArrayList<>(e.sent().size());
             e.sent().stream().distinct().filter(i -> i >= 0 && i < row.blocks().size()).forEach(i -> sent.add(row.blocks().get(i)));
-            Promotions.lent(n, row.namespace(), sent);
+            Promotions.sentToPeer(n, row.namespace(), sent);
             n.fact(new LeaseEnded(n.envelope(), e.grant(), LeaseEndReason.READ_ENDED));
             n.fact(new PeerReadClosed(n.envelope(), e.grant(), e.reason(), e.sentBlocks(), e.sentBytes()));
         }
@@ -311,7 +311,7 @@ public final class PeerReads {
     /** A grant of this incarnation that has not ended; null when there is none. */
     private static @Nullable PeerReadLeaseRow live(NodeContext n, String grant) {
         PeerReadLeaseRow row = n.tables().get(Rows.GRANTS, key(n, grant));
-        return row != null && !row.blocks().isEmpty() && n.isOfThisLife(row.incarnation()) ? row : null;
+        return row != null && !row.blocks().isEmpty() && n.isCurrent(row.incarnation()) ? row : null;
     }
 
     private static RowKey.Text key(NodeContext n, String grant) {

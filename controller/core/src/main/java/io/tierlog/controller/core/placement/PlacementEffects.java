@@ -234,7 +234,7 @@ public record PlacementEffects(List<PagedBlock> arrived, List<Tier> heldAlso, Li
             // is new.
             boolean copied = (move.kind() == OperationKind.COPY && move.from() != Tier.DEVICE) || move.kind() == OperationKind.PROMOTE;
             long touch = copied ? 0 : n.offset();
-            if (move.kind() == OperationKind.LOAD_BACK && blocks.size() > n.placementRoom()) {
+            if (move.kind() == OperationKind.LOAD_BACK && blocks.size() > n.freePlacements()) {
                 continue; // the host has them too: only what is on the device is not on record
             }
             n.fact(new BlocksPlaced(n.envelope(), move.to(), namespace, blocks, operation, also, touch));

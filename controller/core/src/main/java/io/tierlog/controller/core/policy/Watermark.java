@@ -78,7 +78,7 @@ public record Watermark(Tier tier, String group, double highMark, double lowMark
     }
 
     /** Number of blocks that fit before the tier is at its high watermark or full; 0 while watermark eviction runs. */
-    public long room(Use use) {
+    public long free(Use use) {
         if (use.inRelief()) {
             return 0;
         }

@@ -52,7 +52,7 @@ final class PromotionProbe {
     /** Bounds in blocks: how many more may begin at once, wait, come to the host, come of this group, and be recorded. */
     private long toStart;
     private long toQueue;
-    private long room;
+    private long free;
     private long quota;
     private long memory;
     /** How much longer the node begins none; milliseconds. */
@@ -158,8 +158,8 @@ final class PromotionProbe {
         int slots = counts.queuedBlocks() > 0 ? 0 : Math.max(0, policy.operations() - counts.operations());
         toStart = Math.min((long) slots * policy.operationBlocks(), n.limits().blocksPerDecision());
         toQueue = Math.max(0, policy.queuedBlocks() - counts.queuedBlocks());
-        room = paused ? 0 : Math.max(0, Promotions.room(n, group) - counts.queuedBlocks());
-        quota = Quotas.room(n, group, Tier.HOST);
+        free = paused ? 0 : Math.max(0, Promotions.free(n, group) - counts.queuedBlocks());
+        quota = Quotas.free(n, group, Tier.HOST);
         memory = Math.max(0, PromotionLimits.DEFAULTS.rememberedBlocks() - counts.rememberedBlocks());
         for (PagedBlock block : wanted) {
             PromotionReply reply = reply();
@@ -174,7 +174,7 @@ final class PromotionProbe {
         if (quota == 0) {
             return PromotionReply.QUOTA_EXCEEDED;
         }
-        if (room == 0) {
+        if (free == 0) {
             return PromotionReply.PRESSURE;
         }
         if (memory == 0 || (toStart == 0 && toQueue == 0)) {
@@ -183,7 +183,7 @@ final class PromotionProbe {
         boolean starts = toStart > 0;
         toStart -= starts ? 1 : 0;
         toQueue -= starts ? 0 : 1;
-        room--;
+        free--;
         quota--;
         memory--;
         return starts ? PromotionReply.STARTED : PromotionReply.QUEUED;

@@ -82,7 +82,7 @@ public final class Promotions {
     /** The promotion of a block if it counts in the node's current incarnation; null when there is none. */
     static @Nullable PromotionRow find(NodeContext n, Bytes namespace, Bytes key) {
         PromotionRow row = n.tables().get(Rows.PROMOTIONS, new RowKey.Mark(n.aggregate(), namespace, key));
-        return row != null && n.isOfThisLife(row.incarnation()) ? row : null;
+        return row != null && n.isCurrent(row.incarnation()) ? row : null;
     }
 
     /** The disk placement that a promotion may read; null when there is none. */
@@ -94,17 +94,17 @@ public final class Promotions {
     /**
      * Number of a group's blocks that fit on the host before it, or the group's part of it, is high or full; 0 while watermark eviction runs there.
      */
-    public static long room(NodeContext n, String group) {
-        long room = 0;
+    public static long free(NodeContext n, String group) {
+        long free = 0;
         for (Watermark level : Watermark.of(n.policy())) {
             Watermark.Use use = level.tier() == Tier.HOST ? Quotas.use(n, level) : null;
             if (use != null && level.group().isEmpty()) {
-                room = level.room(use);
+                free = level.free(use);
             } else if (use != null && level.group().equals(group)) {
-                room = Math.min(room, level.room(use));
+                free = Math.min(free, level.free(use));
             }
         }
-        return room;
+        return free;
     }
 
     /** Issues one promotion of blocks of one namespace, shallow to deep, all of which the disk serves. */
@@ -134,7 +134,7 @@ public final class Promotions {
         if (!policy.enabled() || n.isDraining()) {
             giveUp(n, "", 0);
         } else if (row.operations() < policy.operations()) {
-            if (room(n, "") == 0) {
+            if (free(n, "") == 0) {
                 giveUp(n, "", policy.cooldownMs());
             } else {
                 new Turn(n, policy, policy.operations() - row.operations()).decide();
@@ -238,7 +238,7 @@ public final class Promotions {
     }
 
     /** What another node was sent was used. */
-    public static void lent(NodeContext n, String namespace, List<Block> sent) {
+    public static void sentToPeer(NodeContext n, String namespace, List<Block> sent) {
         Bytes digest = Namespaces.digest(namespace);
         List<Block> used = new ArrayList<>();
         for (Block block : sent) {
@@ -347,7 +347,7 @@ public final class Promotions {
         private final NodeContext n;
         private final PromotionPolicy policy;
         private int slots;
-        private final Map<String, Long> rooms = new LinkedHashMap<>();
+        private final Map<String, Long> freeByGroup = new LinkedHashMap<>();
         private final List<PagedBlock> batch = new ArrayList<>();
         private Bytes batchOf = Bytes.EMPTY;
         private long left;
@@ -356,7 +356,7 @@ public final class Promotions {
             this.n = n;
             this.policy = policy;
             this.slots = slots;
-            this.left = room(n, "");
+            this.left = free(n, "");
         }
 
         void decide() {
@@ -379,7 +379,7 @@ public final class Promotions {
             String namespace = n.namespace(place.namespace());
             PlacementRow disk = source(n, place.namespace(), place.block());
             String group = Groups.of(n.policy(), namespace);
-            long room = rooms.computeIfAbsent(group, g -> room(n, g));
+            long free = freeByGroup.computeIfAbsent(group, g -> free(n, g));
             PromotionRow row = find(n, place.namespace(), place.block());
             if (row == null) {
                 throw new IllegalHistory("What waits has no row: " + place);
@@ -388,10 +388,10 @@ public final class Promotions {
                 settle(n, namespace, PromotionOutcome.FAILED, OperationReason.NOT_FOUND, List.of(row.block()));
             } else if (n.placement(place.namespace(), Tier.HOST, place.block()) != null) {
                 settle(n, namespace, PromotionOutcome.FAILED, OperationReason.ALREADY_THERE, List.of(row.block()));
-            } else if (room == 0) {
+            } else if (free == 0) {
                 settle(n, namespace, PromotionOutcome.FAILED, OperationReason.QUOTA_EXCEEDED, List.of(row.block()));
             } else {
-                rooms.put(group, room - 1);
+                freeByGroup.put(group, free - 1);
                 left--;
                 batchOf = place.namespace();
                 batch.add(paged(place.block(), disk));

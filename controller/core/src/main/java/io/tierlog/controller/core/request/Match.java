@@ -49,11 +49,11 @@ record Match(int hostBlocks, List<Block> deepest, List<Block> fetch, List<Tier> 
     }
 
     /** This match with at most that many blocks to fetch: the deepest ones are left out. */
-    Match within(long room) {
-        if (fetch.size() <= room) {
+    Match within(long free) {
+        if (fetch.size() <= free) {
             return this;
         }
-        int most = (int) room;
+        int most = (int) free;
         int last = most == 0 ? -1 : fetch.get(most - 1).index();
         return new Match(hostBlocks, deepest, fetch.subList(0, most), sources.subList(0, most),
                 buildsOn.stream().filter(block -> block.block().index() < last).toList(),

@@ -100,7 +100,7 @@ public final class Requests {
     /** The row of an attempt in progress; null when it is not in progress: the event is then refused. */
     private static @Nullable RequestRow live(NodeContext n, Event e, String request, int attempt) {
         RequestRow row = n.request(request);
-        if (row == null || !n.isOfThisLife(row.incarnation()) || attempt > row.attempt()) {
+        if (row == null || !n.isCurrent(row.incarnation()) || attempt > row.attempt()) {
             n.refuse(e, RefusalReason.REQUEST_UNKNOWN, "Request " + request + " attempt " + attempt + " is not known");
         } else if (attempt < row.attempt()) {
             n.refuse(e, RefusalReason.STALE_ATTEMPT, "Attempt " + row.attempt() + " of " + request + " has begun");

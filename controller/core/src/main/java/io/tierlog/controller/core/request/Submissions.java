@@ -47,14 +47,14 @@ public final class Submissions {
             return;
         }
         if (row != null && !RequestStates.isEnd(row.state())) {
-            RequestReason reason = n.isOfThisLife(row.incarnation()) ? RequestReason.NEW_ATTEMPT : RequestReason.NODE_LOST;
+            RequestReason reason = n.isCurrent(row.incarnation()) ? RequestReason.NEW_ATTEMPT : RequestReason.NODE_LOST;
             Requests.end(n, e.request(), row, RequestState.CANCELLED, reason);
         }
         admit(n, e);
     }
 
     private static boolean isNewer(NodeContext n, RequestSubmitted e, RequestRow row) {
-        if (e.attempt() > row.attempt() || (e.attempt() == row.attempt() && !n.isOfThisLife(row.incarnation()))) {
+        if (e.attempt() > row.attempt() || (e.attempt() == row.attempt() && !n.isCurrent(row.incarnation()))) {
             return true;
         }
         if (e.attempt() == row.attempt()) {
@@ -68,8 +68,8 @@ public final class Submissions {
 
     private static void admit(NodeContext n, RequestSubmitted e) {
         Match found = e.reuseEligible() ? Match.of(n, e) : Match.NOTHING;
-        long room = found.fetch().isEmpty() ? 0 : Quotas.room(n, Groups.of(n.policy(), e.namespace()), Tier.HOST);
-        Match match = found.within(room);
+        long free = found.fetch().isEmpty() ? 0 : Quotas.free(n, Groups.of(n.policy(), e.namespace()), Tier.HOST);
+        Match match = found.within(free);
         n.fact(new RequestAdmitted(n.envelope(), e.request(), e.attempt(), e.namespace(), e.keys().size(), Match.reusable(e),
                 e.deviceBlocks(), match.hostBlocks(), e.keepsPages(), e.instance()));
         boolean draining = n.isDraining(e.instance());

@@ -33,7 +33,7 @@ public final class LoadBackResults {
             Promotions.read(n, c); // what requests load was asked for when they came
         }
         RequestRow row = n.request(e.request());
-        if (row != null && row.attempt() == e.attempt() && n.isOfThisLife(row.incarnation())) {
+        if (row != null && row.attempt() == e.attempt() && n.isCurrent(row.incarnation())) {
             Requests.endLease(n, row.lease(), LeaseEndReason.LOADED);
         }
     }

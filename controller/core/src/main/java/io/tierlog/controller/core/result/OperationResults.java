@@ -58,7 +58,7 @@ public final class OperationResults {
             n.refuse(e, RefusalReason.OVER_LIMIT, broken);
         } else if (isOld(n, row, e, c)) {
             n.refuse(e, RefusalReason.REPEATED, "Repeats sequence " + e.envelope().repeats() + ", which was applied");
-        } else if (row == null || !n.isOfThisLife(row.incarnation())) {
+        } else if (row == null || !n.isCurrent(row.incarnation())) {
             adopt(n, c);
         } else if (!isOf(row, c)) {
             adopt(n, c);
@@ -78,7 +78,7 @@ public final class OperationResults {
      * blocks may be long outdated. An unfinished operation is different: nothing of it was applied, so the first report was lost.
      */
     private static boolean isOld(NodeContext n, @Nullable OperationRow row, Event e, OperationResult c) {
-        boolean known = row != null && n.isOfThisLife(row.incarnation()) && (isOf(row, c) || OperationRows.isUnfinished(row.state()));
+        boolean known = row != null && n.isCurrent(row.incarnation()) && (isOf(row, c) || OperationRows.isUnfinished(row.state()));
         return e.envelope().repeats() != null && !known;
     }
 
@@ -102,7 +102,7 @@ public final class OperationResults {
             return;
         }
         OperationRow row = n.operation(operation);
-        if (row == null || !n.isOfThisLife(row.incarnation())) {
+        if (row == null || !n.isCurrent(row.incarnation())) {
             n.refuse(e, RefusalReason.OPERATION_UNKNOWN, "Operation " + operation + " is not known");
         } else {
             decide(n, e, row, OperationResult.ofNone(operation, Move.of(row), OperationState.FAILED, e.reason(), ""));

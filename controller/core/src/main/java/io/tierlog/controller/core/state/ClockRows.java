@@ -19,22 +19,26 @@ public final class ClockRows {
 
     /** The same clock at another time. */
     public static ClockRow at(ClockRow row, long logTimeMs, long ticks, @Nullable TickCounter counter) {
-        return new ClockRow(logTimeMs, ticks, row.coreVersion(), row.policyVersion(), row.policy(), row.actFromMs(), row.markFromMs(),
-                row.forgetFromMs(), row.expireFromMs(), row.expiredIncarnation(), row.placements(),
-                counter);
+        ClockRow.Edit clock = row.edit();
+        clock.logTimeMs = logTimeMs;
+        clock.ticks = ticks;
+        clock.counter = counter;
+        return clock.row();
     }
 
     /** The same clock, decided by a later version of the core. */
     public static ClockRow raised(ClockRow row, int coreVersion) {
-        return new ClockRow(row.logTimeMs(), row.ticks(), coreVersion, row.policyVersion(), row.policy(), row.actFromMs(), row.markFromMs(),
-                row.forgetFromMs(), row.expireFromMs(), row.expiredIncarnation(), row.placements(), row.counter());
+        ClockRow.Edit clock = row.edit();
+        clock.coreVersion = coreVersion;
+        return clock.row();
     }
 
     /** The same clock with another policy. */
     public static ClockRow with(ClockRow row, long version, Policy policy) {
-        return new ClockRow(row.logTimeMs(), row.ticks(), row.coreVersion(), version, policy, row.actFromMs(), row.markFromMs(),
-                row.forgetFromMs(), row.expireFromMs(), row.expiredIncarnation(), row.placements(),
-                row.counter());
+        ClockRow.Edit clock = row.edit();
+        clock.policyVersion = version;
+        clock.policy = policy;
+        return clock.row();
     }
 
     /** The node session in milliseconds: the ticks without an event after which a node counts as lost; null when that time is not known. */
@@ -56,23 +60,27 @@ public final class ClockRows {
 
     /** The same clock, with a queue whose first timer is due at {@code fromMs} or later. */
     public static ClockRow from(ClockRow row, RowKey.Timer.Queue queue, long fromMs) {
-        return new ClockRow(row.logTimeMs(), row.ticks(), row.coreVersion(), row.policyVersion(), row.policy(),
-                queue == RowKey.Timer.Queue.ACT ? fromMs : row.actFromMs(),
-                queue == RowKey.Timer.Queue.MARK ? fromMs : row.markFromMs(),
-                queue == RowKey.Timer.Queue.FORGET ? fromMs : row.forgetFromMs(),
-                queue == RowKey.Timer.Queue.EXPIRE ? fromMs : row.expireFromMs(), row.expiredIncarnation(), row.placements(),
-                row.counter());
+        ClockRow.Edit clock = row.edit();
+        switch (queue) {
+            case ACT -> clock.actFromMs = fromMs;
+            case MARK -> clock.markFromMs = fromMs;
+            case FORGET -> clock.forgetFromMs = fromMs;
+            case EXPIRE -> clock.expireFromMs = fromMs;
+        }
+        return clock.row();
     }
 
     /** The same clock after a node has expired whose last incarnation was {@code incarnation}. */
     public static ClockRow expired(ClockRow row, long incarnation) {
-        return new ClockRow(row.logTimeMs(), row.ticks(), row.coreVersion(), row.policyVersion(), row.policy(), row.actFromMs(), row.markFromMs(),
-                row.forgetFromMs(), row.expireFromMs(), Math.max(row.expiredIncarnation(), incarnation), row.placements(), row.counter());
+        ClockRow.Edit clock = row.edit();
+        clock.expiredIncarnation = Math.max(row.expiredIncarnation(), incarnation);
+        return clock.row();
     }
 
     /** The same clock with so many more rows of placements in its partition. */
     public static ClockRow placed(ClockRow row, long more) {
-        return new ClockRow(row.logTimeMs(), row.ticks(), row.coreVersion(), row.policyVersion(), row.policy(), row.actFromMs(), row.markFromMs(),
-                row.forgetFromMs(), row.expireFromMs(), row.expiredIncarnation(), row.placements() + more, row.counter());
+        ClockRow.Edit clock = row.edit();
+        clock.placements += more;
+        return clock.row();
     }
 }

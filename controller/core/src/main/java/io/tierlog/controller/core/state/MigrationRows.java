@@ -21,7 +21,9 @@ public final class MigrationRows {
             boolean its = part.node().equals(fact.node());
             parts.add(its ? new PartRow(part.node(), fact.report(), fact.answer() == null ? part.answer() : fact.answer(), fact.progress()) : part);
         }
-        return new MigrationRow(row.state(), row.order(), parts, row.askedMs(), row.endedMs());
+        MigrationRow.Edit migration = row.edit();
+        migration.parts = parts;
+        return migration.row();
     }
 
     /** The row of a part of which a copy has ended; one more report goes out. */
@@ -29,8 +31,12 @@ public final class MigrationRows {
         List<String> operations = new ArrayList<>(row.operations());
         operations.remove(fact.operation());
         MigrationProgress was = row.progress();
-        MigrationProgress is = new MigrationProgress(operations.size(), was.doneBlocks() + fact.doneBlocks(),
+        TaskRow.Edit task = row.edit();
+        task.operations = operations;
+        task.progress = new MigrationProgress(operations.size(), was.doneBlocks() + fact.doneBlocks(),
                 was.failedBlocks() + fact.failedBlocks(), was.movedBytes() + fact.movedBytes());
-        return new TaskRow(operations, is, row.reports() + 1, row.stopping(), operations.isEmpty() ? fact.envelope().timeMs() : 0);
+        task.reports++;
+        task.endedMs = operations.isEmpty() ? fact.envelope().timeMs() : 0;
+        return task.row();
     }
 }

@@ -31,7 +31,7 @@ public final class KeyWriter {
 
     void text(String text) {
         int length = text.length();
-        room(length * 3 + 1);
+        ensure(length * 3 + 1);
         for (int i = 0; i < length; i++) {
             char c = text.charAt(i);
             if (c >= 0x80) {
@@ -39,7 +39,7 @@ public final class KeyWriter {
                 return;
             }
             if (c <= 1) {
-                room((length - i) * 3 + 3);
+                ensure((length - i) * 3 + 3);
                 buffer[size++] = 1;
                 buffer[size++] = (byte) (c + 1);
             } else {
@@ -51,7 +51,7 @@ public final class KeyWriter {
 
     private void slowText(String text, int from) {
         byte[] utf8 = text.substring(from).getBytes(StandardCharsets.UTF_8);
-        room(utf8.length * 2 + 1);
+        ensure(utf8.length * 2 + 1);
         for (byte b : utf8) {
             if (b == 0 || b == 1) {
                 buffer[size++] = 1;
@@ -64,7 +64,7 @@ public final class KeyWriter {
     }
 
     void int8(int value) {
-        room(1);
+        ensure(1);
         buffer[size++] = (byte) value;
     }
 
@@ -84,7 +84,7 @@ public final class KeyWriter {
     }
 
     void int32(int value) {
-        room(Integer.BYTES);
+        ensure(Integer.BYTES);
         int turned = value ^ Integer.MIN_VALUE;
         for (int shift = 24; shift >= 0; shift -= 8) {
             buffer[size++] = (byte) (turned >>> shift);
@@ -92,7 +92,7 @@ public final class KeyWriter {
     }
 
     void int64(long value) {
-        room(Long.BYTES);
+        ensure(Long.BYTES);
         long turned = value ^ Long.MIN_VALUE;
         for (int shift = 56; shift >= 0; shift -= 8) {
             buffer[size++] = (byte) (turned >>> shift);
@@ -101,12 +101,12 @@ public final class KeyWriter {
 
     void bytes(Bytes value) {
         byte[] array = value.unshared();
-        room(array.length);
+        ensure(array.length);
         System.arraycopy(array, 0, buffer, size, array.length);
         size += array.length;
     }
 
-    private void room(int more) {
+    private void ensure(int more) {
         if (size + more > buffer.length) {
             buffer = Arrays.copyOf(buffer, Math.max(buffer.length * 2, size + more));
         }

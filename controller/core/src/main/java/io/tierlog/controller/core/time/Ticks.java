@@ -155,7 +155,7 @@ public final class Ticks {
 
     private static void overdue(NodeContext n, String operation) {
         OperationRow row = n.operation(operation);
-        if (row == null || !OperationRows.isUnfinished(row.state()) || !n.isOfThisLife(row.incarnation())
+        if (row == null || !OperationRows.isUnfinished(row.state()) || !n.isCurrent(row.incarnation())
                 || row.deadlineMs() > n.clock().logTimeMs()) {
             return;
         }
@@ -167,7 +167,7 @@ public final class Ticks {
 
     private static void expired(NodeContext n, String lease) {
         LeaseRow row = n.lease(lease);
-        if (row != null && n.isOfThisLife(row.incarnation())) {
+        if (row != null && n.isCurrent(row.incarnation())) {
             n.fact(new LeaseEnded(n.envelope(), lease, LeaseEndReason.EXPIRED));
             PeerReads.leaseEnded(n, lease, PeerReadReason.UNREPORTED);
         }

@@ -32,7 +32,7 @@ public final class Saves {
         if (broken != null) {
             n.refuse(e, RefusalReason.OVER_LIMIT, broken);
             refuse(n, e, e.blocks(), OperationReason.UNSUPPORTED);
-        } else if (row == null || row.attempt() != e.attempt() || !n.isOfThisLife(row.incarnation())) {
+        } else if (row == null || row.attempt() != e.attempt() || !n.isCurrent(row.incarnation())) {
             n.refuse(e, RefusalReason.REQUEST_UNKNOWN, "Request " + e.request() + " attempt " + e.attempt() + " is not known");
             refuse(n, e, e.blocks(), OperationReason.NOT_SERVING);
         } else if (RequestStates.isEnd(row.state())) {

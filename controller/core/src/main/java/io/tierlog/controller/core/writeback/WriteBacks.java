@@ -46,7 +46,7 @@ public final class WriteBacks {
         WritePolicy policy = n.policy().writePolicy();
         List<PagedBlock> again = policy == WritePolicy.WRITE_THROUGH_SELECTIVE ? onDevice(n, namespace, e.blocks()) : List.of();
         RequestRow row = n.request(e.request());
-        if (row == null || row.attempt() != e.attempt() || RequestStates.isEnd(row.state()) || !n.isOfThisLife(row.incarnation())) {
+        if (row == null || row.attempt() != e.attempt() || RequestStates.isEnd(row.state()) || !n.isCurrent(row.incarnation())) {
             // The bytes are where the agent reports them in any case.
             n.refuse(e, RefusalReason.REQUEST_UNKNOWN,
                     "Request " + e.request() + " attempt " + e.attempt() + " is not active");
@@ -136,7 +136,7 @@ public final class WriteBacks {
         String request = operation.request();
         RequestRow row = request == null ? null : n.request(request);
         if (request != null && row != null && isDue(n, row) && row.tail() && row.attempt() == operation.attempt()
-                && n.isOfThisLife(row.incarnation()) && RequestStates.isEnd(row.state())
+                && n.isCurrent(row.incarnation()) && RequestStates.isEnd(row.state())
                 && !next(n, request, row, new Follows(unforeseen(n, operation, arrived), !whole))) {
             n.command(new ReleaseRequest(n.envelope(), n.nextHeader(), request, row.attempt()));
         }

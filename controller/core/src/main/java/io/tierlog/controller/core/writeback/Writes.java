@@ -150,7 +150,7 @@ final class Writes {
         if (copy != null) {
             return PlacementRows.isServed(copy.state()) ? Fate.THERE : copy.state() == PlacementState.WRITING ? Fate.COMING : Fate.STAYS;
         }
-        return Admission.isAvailable(n, target) && Quotas.room(n, group, target) > count(target) ? Fate.GOES : Fate.STAYS;
+        return Admission.isAvailable(n, target) && Quotas.free(n, group, target) > count(target) ? Fate.GOES : Fate.STAYS;
     }
 
     private boolean isStored(Bytes key) {
@@ -216,7 +216,7 @@ final class Writes {
             Quotas.exceeded(n, OperationKind.WRITE_BACK, Tier.HOST, group, namespace, host.size());
             return false;
         }
-        if (host.size() + fetched <= Quotas.room(n, group, Tier.HOST)) {
+        if (host.size() + fetched <= Quotas.free(n, group, Tier.HOST)) {
             return true;
         }
         Quotas.exceeded(n, OperationKind.WRITE_BACK, Tier.HOST, group, namespace, host.size());

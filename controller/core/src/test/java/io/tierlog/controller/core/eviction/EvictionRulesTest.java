@@ -55,9 +55,9 @@ class EvictionRulesTest {
         "ABSENT,  0, true,  true,  DROP STORE, DROP STORE,   DROP STORE",
         "ABSENT,  0, true,  false, stays,      DROP UNKNOWN, stays",
     })
-    void theWayOut(PlacementState onDisk, int room, boolean refused, boolean stored, String withCopies, String withoutCopies,
+    void theWayOut(PlacementState onDisk, int free, boolean refused, boolean stored, String withCopies, String withoutCopies,
             @Nullable String fromDisk) {
-        NodeContext n = node(onDisk, room);
+        NodeContext n = node(onDisk, free);
         PlacementRow row = row(PlacementState.SERVING, refused, stored);
         assertEquals(withCopies, way(n, level(Tier.HOST, Tier.DISK), row), "from the host to the disk");
         assertEquals(withoutCopies, way(n, level(Tier.HOST, Tier.UNKNOWN), row), "from the host, nothing is copied");
@@ -81,8 +81,8 @@ class EvictionRulesTest {
         "ABSENT,  0,  false, stays,     stays",
         "ABSENT,  -2, false, stays,     stays",
     })
-    void theWayOutOnARoute(PlacementState onDisk, int room, boolean refused, String deletes, String keeps) {
-        NodeContext n = node(onDisk, room);
+    void theWayOutOnARoute(PlacementState onDisk, int free, boolean refused, String deletes, String keeps) {
+        NodeContext n = node(onDisk, free);
         PlacementRow row = row(PlacementState.SERVING, refused, false);
         assertEquals(deletes, said(onRoute(n, Tier.DISK, Retention.DELETE_SOURCE).of(NAMESPACE, KEY, row, false)));
         assertEquals(keeps, said(onRoute(n, Tier.DISK, Retention.KEEP_BOTH).of(NAMESPACE, KEY, row, false)));
@@ -136,9 +136,9 @@ class EvictionRulesTest {
     }
 
     /** Node a with a disk of 10 blocks that has that much space. */
-    private static NodeContext node(PlacementState onDisk, int room) {
+    private static NodeContext node(PlacementState onDisk, int free) {
         HeapTables tables = new HeapTables();
-        List<TierRow> tiers = List.of(new TierRow(Tier.HOST, 10, 1, 9, 0, false, 0, 0), new TierRow(Tier.DISK, 10, 1, 10 - room, 0, false, 0, 0));
+        List<TierRow> tiers = List.of(new TierRow(Tier.HOST, 10, 1, 9, 0, false, 0, 0), new TierRow(Tier.DISK, 10, 1, 10 - free, 0, false, 0, 0));
         tables.put(Rows.NODES, new RowKey.Aggregate("node/a"), new NodeRow("p", 1, true, 0, 0, 0, Bytes.EMPTY, 0, List.of(), tiers, null, null,
                 null, 0, false, 0, 0));
         if (onDisk != PlacementState.ABSENT) {

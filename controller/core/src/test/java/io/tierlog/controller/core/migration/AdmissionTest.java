@@ -77,8 +77,8 @@ class AdmissionTest extends MigrationScene {
         ask("m1", order(MigrationMethod.COPY, DISK, 1));
 
         assertAnswer(List.of(), List.of(), List.of(2), List.of(MigrationRefusal.OUT_OF_BUDGET), ask("m2", order(MigrationMethod.COPY, DISK, 2)));
-        assertEquals(0, Admission.room(node(), "g", Tier.HOST, DISK), "nor would the water level get one");
-        assertEquals(2, Admission.room(node(), "g", Tier.HOST, Tier.STORE), "8 blocks, of which the bytes of 2 may be in flight");
+        assertEquals(0, Admission.free(node(), "g", Tier.HOST, DISK), "nor would the water level get one");
+        assertEquals(2, Admission.free(node(), "g", Tier.HOST, Tier.STORE), "8 blocks, of which the bytes of 2 may be in flight");
     }
 
     private NodeContext node() {
@@ -187,7 +187,7 @@ class AdmissionTest extends MigrationScene {
 
         assertAnswer(List.of(), List.of(), List.of(1), List.of(MigrationRefusal.DRAINING), ask("m", order(MigrationMethod.COPY, DISK, 1)));
         assertAnswer(List.of(), List.of(), List.of(1), List.of(MigrationRefusal.DRAINING), ask("k", order(MigrationMethod.MARK, DISK, 1)));
-        assertEquals(0, Admission.room(node(), "g", Tier.HOST, DISK));
+        assertEquals(0, Admission.free(node(), "g", Tier.HOST, DISK));
     }
 
     @Test

@@ -180,7 +180,7 @@ class IncarnationTest {
     }
 
     @Test
-    void aSignOfLifeKeepsANodeAlive() {
+    void anyEventKeepsANodeAlive() {
         Agent a = w.register("a", 10);
         for (int i = 0; i < 10; i++) {
             w.tick();

@@ -102,7 +102,7 @@ class PeerReadsTest {
         return new PeerReadEnded(a.envelope(), GRANT, reason, sent.length, sent.length * 4_096L, List.of(sent));
     }
 
-    private PeerReadCancelled givenUp(String asker) {
+    private PeerReadCancelled cancelled(String asker) {
         return new PeerReadCancelled(new Envelope("node/a", "agent/" + asker + "/" + asker + "-1", 1, ++asked, 0, 0, null, null, null), GRANT, asker);
     }
 
@@ -119,7 +119,7 @@ class PeerReadsTest {
         return w.tables.get(Rows.GRANTS, new RowKey.Text("node/a", grant));
     }
 
-    private PromotionsRow lent() {
+    private PromotionsRow counts() {
         return PromotionRows.orNothing(w.node(a).promotions());
     }
 
@@ -145,7 +145,7 @@ class PeerReadsTest {
         assertEquals(Agent.paged(p, 0, 4, 0), command.blocks());
         assertEquals(List.of(GRANT, "b", 10_000L), List.of(command.grant(), command.asker(), command.grantMs()));
         assertEquals(command.header().commandSequence(), w.node(a).commandSequence());
-        assertEquals(List.of(1, 4L), List.of(lent().reads(), lent().leasedBlocks()));
+        assertEquals(List.of(1, 4L), List.of(counts().reads(), counts().leasedBlocks()));
         LeaseRequested lease = w.fact(LeaseRequested.class);
         assertEquals(List.of(GRANT, "", "", 0), List.of(lease.lease(), lease.operation(), lease.request(), lease.attempt()));
 
@@ -158,7 +158,7 @@ class PeerReadsTest {
         assertEquals("LeaseEnded PeerReadClosed", w.factNames());
         assertEquals(LeaseEndReason.READ_ENDED, w.fact(LeaseEnded.class).reason());
         assertEquals(4, w.fact(PeerReadClosed.class).sentBlocks());
-        assertEquals(List.of(0, 0L), List.of(lent().reads(), lent().leasedBlocks()));
+        assertEquals(List.of(0, 0L), List.of(counts().reads(), counts().leasedBlocks()));
         assertEquals(0, Objects.requireNonNull(w.copy(a, Tier.HOST, p.get(3))).holds());
     }
 
@@ -266,7 +266,7 @@ class PeerReadsTest {
         assertEquals(List.of(), w.facts(PeerReadClosed.class));
         w.input(ended(PeerReadReason.EXPIRED, 0, 1));
         assertEquals(PeerReadReason.EXPIRED, w.fact(PeerReadClosed.class).reason());
-        assertEquals(0, lent().reads());
+        assertEquals(0, counts().reads());
     }
 
     /** A second after the 10 s the agent has not reported what it had sent: the grant is closed, and a late report changes nothing. */
@@ -281,7 +281,7 @@ class PeerReadsTest {
         w.tick(1);
         assertEquals(LeaseEndReason.EXPIRED, w.fact(LeaseEnded.class).reason());
         assertEquals(PeerReadReason.UNREPORTED, w.fact(PeerReadClosed.class).reason());
-        assertEquals(0, lent().reads());
+        assertEquals(0, counts().reads());
         w.input(ended(PeerReadReason.EXPIRED));
         assertEquals(RefusalReason.OPERATION_ENDED, w.fact(InputRefused.class).reason());
     }
@@ -332,21 +332,21 @@ class PeerReadsTest {
     void aCancelledReadLeasesNothingAnyMore() {
         w.input(ask(GRANT, Agent.blocks(p, 0, 4)));
         w.input(held(GRANT, Agent.paged(p, 0, 4, 0)));
-        w.input(givenUp("c"));
+        w.input(cancelled("c"));
         assertEquals(RefusalReason.OPERATION_ENDED, w.fact(InputRefused.class).reason());
         assertEquals(List.of(), w.last.commands());
 
-        w.input(givenUp("b"));
+        w.input(cancelled("b"));
         RefusePeerRead told = w.command(RefusePeerRead.class);
         assertEquals(List.of(GRANT, PeerReadReason.CANCELLED), List.of(told.grant(), told.reason()));
         assertEquals(told.header().commandSequence(), w.node(a).commandSequence());
         assertEquals("PeerReadRecalled", w.factNames());
-        assertEquals(1, lent().reads());
+        assertEquals(1, counts().reads());
 
         w.input(ended(PeerReadReason.CANCELLED, 0));
         assertEquals("LeaseEnded PeerReadClosed", w.factNames());
-        assertEquals(0, lent().reads());
-        w.input(givenUp("b"));
+        assertEquals(0, counts().reads());
+        w.input(cancelled("b"));
         assertEquals(RefusalReason.OPERATION_ENDED, w.fact(InputRefused.class).reason());
     }
 
@@ -392,7 +392,7 @@ class PeerReadsTest {
                 Agent.failed(Agent.blocks(x, 0, 3), OperationReason.NO_ROOM)));
         assertEquals(PeerReadReason.PROMOTION_FAILED, w.fact(PeerReadClosed.class).reason());
         assertEquals(PeerReadReason.PROMOTION_FAILED, w.command(RefusePeerRead.class).reason());
-        assertEquals(0, lent().reads());
+        assertEquals(0, counts().reads());
     }
 
     @Test
@@ -408,10 +408,10 @@ class PeerReadsTest {
     @Test
     void aReadCancelledDuringItsPromotionEndsAtOnce() {
         PromoteBlocks promote = promotion();
-        w.input(givenUp("b"));
+        w.input(cancelled("b"));
         assertEquals("PeerReadRecalled LeaseEnded PeerReadClosed", w.factNames());
         assertEquals(PeerReadReason.CANCELLED, w.command(RefusePeerRead.class).reason());
-        assertEquals(0, lent().reads());
+        assertEquals(0, counts().reads());
         w.input(new PromoteDone(a.envelope(), promote.operation(), promote.lease(), Agent.NAMESPACE,
                 Agent.arrived(Agent.blocks(x, 0, 3), 20), List.of(), 0, 0));
         assertEquals(List.of(), w.commands(GrantPeerRead.class));
@@ -489,7 +489,7 @@ class PeerReadsTest {
         w.input(ask(GRANT, Agent.blocks(x, 0, 1)));
         PromoteBlocks promote = w.command(PromoteBlocks.class);
         w.input(probe(Agent.blocks(x, 1, 2)));
-        assertEquals(1, lent().queuedBlocks());
+        assertEquals(1, counts().queuedBlocks());
         w.input(new PromoteFailed(a.envelope(), promote.operation(), OperationReason.NO_ROOM, Agent.NAMESPACE,
                 Agent.failed(Agent.blocks(x, 0, 1), OperationReason.NO_ROOM)));
         assertEquals(List.of(), w.facts(PromotionsPaused.class));

@@ -324,10 +324,10 @@ class DiskTest extends DiskScene {
         NodeContext n = Objects.requireNonNull(DecisionContext.of(w.tables, w.limits, w.log.getLast(), Evolve::apply).node("node/a"));
 
         assertEquals(List.of("y3", "y2", "y1", "y0", "x3", "x2", "x1", "x0"),
-                names(victims(n, Watermark.of(n.policy()).get(1), 8).getFirst().blocks()));
+                names(candidates(n, Watermark.of(n.policy()).get(1), 8).getFirst().blocks()));
     }
 
-    private static List<EvictionPicker.Batch> victims(NodeContext n, Watermark level, int most) {
+    private static List<EvictionPicker.Batch> candidates(NodeContext n, Watermark level, int most) {
         return EvictionPicker.pick(n, new EvictionRules.ForWatermark(n, level), level, new EvictionPicker.Most(most, 8, true));
     }
 

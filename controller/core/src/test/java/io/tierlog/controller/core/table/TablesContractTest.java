@@ -6,12 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import io.tierlog.controller.core.evolve.RequestEdit;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationState;
 import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.RequestState;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.state.EntryRow;
@@ -50,7 +50,7 @@ class TablesContractTest {
     }
 
     private static RequestRow row(int attempt) {
-        return new RequestEdit(1, attempt, "n", false, null).toRow();
+        return new RequestRow(1, attempt, RequestState.SUBMITTED, "n", 0, false, null, 0, false, null);
     }
 
     private static RowKey.Text key(String aggregate, String id) {

@@ -44,7 +44,7 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
 
     private final Tokens tokens;
     private final LookupQueries questions;
-    private final AdmissionLimiter room;
+    private final AdmissionLimiter limiter;
 
     /**
      * A service for callers with a token.
@@ -56,12 +56,12 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
     public DirectoryService(Tokens tokens, LookupQueries questions, int most, PrometheusRegistry registry) {
         this.tokens = tokens;
         this.questions = questions;
-        room = new AdmissionLimiter(most, registry);
+        limiter = new AdmissionLimiter(most, registry);
     }
 
     /** Scores as llm-d's indexer has them, with the same tokens and the same limit. */
     public BindableService indexer(Indexer indexer) {
-        return new IndexerService(tokens, indexer.scores(questions), room);
+        return new IndexerService(tokens, indexer.scores(questions), limiter);
     }
 
     @Override
@@ -107,7 +107,7 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
     public StreamObserver<StreamRequest> stream(StreamObserver<StreamResponse> answers) {
         try {
             Caller caller = tokens.admit(GrpcCalls.token(), Caller.Role.READER);
-            return DirectoryStream.begin(new DirectoryStream.Asked(questions, caller, room), (ServerCallStreamObserver<StreamResponse>) answers);
+            return DirectoryStream.begin(new DirectoryStream.Asked(questions, caller, limiter), (ServerCallStreamObserver<StreamResponse>) answers);
         } catch (Problem problem) {
             answers.onError(GrpcCalls.refused(problem));
             return DirectoryStream.REFUSED;
@@ -172,7 +172,7 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
     private <R> void answer(StreamObserver<R> answers, ByteString keys, BiFunction<LookupQueries, Caller, R> how) {
         try {
             Caller caller = tokens.admit(GrpcCalls.token(), Caller.Role.READER);
-            answers.onNext(room.within(
+            answers.onNext(limiter.within(
                     () -> how.apply(questions, caller), () -> questions.atOnce(keys.size(), here -> how.apply(here, caller))));
             answers.onCompleted();
         } catch (Problem problem) {

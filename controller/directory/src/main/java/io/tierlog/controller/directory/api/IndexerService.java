@@ -20,23 +20,23 @@ final class IndexerService extends IndexerServiceGrpc.IndexerServiceImplBase {
 
     private final Tokens tokens;
     private final Scores scores;
-    private final AdmissionLimiter room;
+    private final AdmissionLimiter limiter;
 
-    IndexerService(Tokens tokens, Scores scores, AdmissionLimiter room) {
+    IndexerService(Tokens tokens, Scores scores, AdmissionLimiter limiter) {
         this.tokens = tokens;
         this.scores = scores;
-        this.room = room;
+        this.limiter = limiter;
     }
 
     @Override
     public void getPodScores(GetPodScoresRequest request, StreamObserver<GetPodScoresResponse> answers) {
         try {
             Caller caller = tokens.admit(GrpcCalls.token(), Caller.Role.READER);
-            room.acquire();
+            limiter.acquire();
             try {
                 answers.onNext(answer(caller, request));
             } finally {
-                room.release();
+                limiter.release();
             }
             answers.onCompleted();
         } catch (Problem problem) {

@@ -21,11 +21,11 @@ final class SlotTable implements AutoCloseable {
     private int used;
 
     SlotTable() {
-        slots = room(arena, LEAST_SLOTS);
+        slots = allocate(arena, LEAST_SLOTS);
         mask = LEAST_SLOTS - 1;
     }
 
-    private static MemorySegment room(Arena arena, int count) {
+    private static MemorySegment allocate(Arena arena, int count) {
         return arena.allocate((long) count * Long.BYTES, SLOT_ALIGNMENT);
     }
 
@@ -80,7 +80,7 @@ final class SlotTable implements AutoCloseable {
     private void grow() {
         int count = Math.multiplyExact(mask + 1, 2);
         Arena larger = Arena.ofShared();
-        MemorySegment moved = room(larger, count);
+        MemorySegment moved = allocate(larger, count);
         for (int slot = 0; slot <= mask; slot++) {
             long entry = at(slot);
             if (entry != 0) {

@@ -102,7 +102,7 @@ public final class PromotionProbes implements ProbeSink, AutoCloseable {
         long nowMs = clockMs.getAsLong();
         for (PromotionAnswer answer : answered.answers()) {
             for (Block block : answer.blocks()) {
-                recent.heard(answered.namespace(), block.key(), node, answer.reply(), answer.retryMs(), nowMs);
+                recent.replied(answered.namespace(), block.key(), node, answer.reply(), answer.retryMs(), nowMs);
             }
         }
     }

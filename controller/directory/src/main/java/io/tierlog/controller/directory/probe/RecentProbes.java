@@ -63,7 +63,7 @@ final class RecentProbes {
      *
      * @param retryMs for how long it will begin nothing, in milliseconds; 0 when unknown
      */
-    synchronized void heard(String namespace, Bytes key, String node, PromotionReply reply, long retryMs, long nowMs) {
+    synchronized void replied(String namespace, Bytes key, String node, PromotionReply reply, long retryMs, long nowMs) {
         Asked one = new Asked(namespace, key, node);
         Kept kept = asked.get(one);
         if (retryMs > 0) {

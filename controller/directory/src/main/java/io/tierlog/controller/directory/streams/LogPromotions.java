@@ -102,16 +102,16 @@ public final class LogPromotions implements PromotionRequests, AutoCloseable {
                     .get(DELIVERY_MS + MAX_BLOCK_MS, TimeUnit.MILLISECONDS);
             stamps.put(aggregate, stamp.after(avro));
         } catch (ExecutionException | TimeoutException | KafkaException e) {
-            beginAnew();
+            beginAgain();
             throw new IllegalStateException("the request to node " + node + " was not acknowledged: " + e.getMessage(), e);
         } catch (InterruptedException e) {
-            beginAnew();
+            beginAgain();
             Thread.currentThread().interrupt();
             throw new IllegalStateException("the directory stops", e);
         }
     }
 
-    private void beginAnew() {
+    private void beginAgain() {
         sender = newSender();
         stamps.clear();
     }

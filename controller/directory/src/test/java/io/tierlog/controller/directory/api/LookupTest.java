@@ -31,7 +31,7 @@ class LookupTest {
     private static final Costs COSTS = new Costs(0, 7, 10, 2, 6);
     private static final int RUNS = 3_000;
 
-    private final Map<String, String> doors = new LinkedHashMap<>();
+    private final Map<String, String> addresses = new LinkedHashMap<>();
 
     private static List<Found> world(int blocks, String... lines) {
         List<Found> world = new ArrayList<>();
@@ -56,7 +56,7 @@ class LookupTest {
     private Lookup lookup(List<Found> world, int first, Costs costs, Optional<String> node) {
         BlockChain chain = new BlockChain("model/a", new PackedKeys(new byte[world.size() * 16], 16), first);
         return Lookup.of(new ChainPlacements(chain, world::get, new Freshness(false, 0, 1)), costs, node,
-                name -> Optional.ofNullable(doors.get(name)));
+                name -> Optional.ofNullable(addresses.get(name)));
     }
 
     private String plan(String node, List<Found> world) {
@@ -76,27 +76,27 @@ class LookupTest {
         List<Found> world = world(2, "node/a HOST 0", "node/a DISK 1");
         assertEquals("b: 0 for 0", plan("b", world));
         assertEquals("a: 2 for 7, 0+1 node/a/HOST at 0, 1+1 node/a/DISK at 7", plan("a", world));
-        doors.put("a", "a:1");
+        addresses.put("a", "a:1");
         assertEquals("b: 2 for 8, 0+1 node/a/HOST at 2, 1+1 node/a/DISK at 6", plan("b", world));
     }
 
     /** The block of b that is c's too and the store's: a node without a peer address does not count, even where it would be cheapest. */
     @Test
     void theCheapestIsNamedOfThoseThatCanBeReadFrom() {
-        doors.put("c", "c:1");
-        doors.put("d", "d:1");
+        addresses.put("c", "c:1");
+        addresses.put("d", "d:1");
         List<Found> world = world(1, "store/0 STORE 0", "node/a HOST 0", "node/c DISK 0", "node/d HOST 0");
         assertEquals("b: 1 for 2, 0+1 node/d/HOST at 2", plan("b", world));
-        doors.remove("d");
+        addresses.remove("d");
         assertEquals("b: 1 for 6, 0+1 node/c/DISK at 6", plan("b", world));
-        doors.remove("c");
+        addresses.remove("c");
         assertEquals("b: 1 for 10, 0+1 store/0/STORE at 10", plan("b", world));
     }
 
     /** By the policy's default another's host is cheaper than the own disk. The controller looks at the own disk first all the same. */
     @Test
     void whatANodeHasItTakesFromItself() {
-        doors.put("a", "a:1");
+        addresses.put("a", "a:1");
         assertEquals("b: 1 for 7, 0+1 node/b/DISK at 7", plan("b", world(1, "node/a HOST 0", "node/b DISK 0")));
         assertEquals("b: 1 for 0, 0+1 node/b/HOST at 0", plan("b", world(1, "node/b DISK 0", "node/b HOST 0")));
     }
@@ -120,7 +120,7 @@ class LookupTest {
 
     @Test
     void ofEqualsTheStoreIsNamed() {
-        doors.put("a", "a:1");
+        addresses.put("a", "a:1");
         List<Found> world = world(1, "node/a HOST 0", "store/0 STORE 0");
         assertEquals("b: 1 for 9, 0+1 store/0/STORE at 9", text(lookup(world, new Costs(0, 7, 9, 9, 9), Optional.of("b")).best()));
     }
@@ -146,17 +146,17 @@ class LookupTest {
         for (int seed = 0; seed < RUNS; seed++) {
             RandomGenerator random = RandomGeneratorFactory.of("L64X128MixRandom").create(seed);
             int nodes = 1 + random.nextInt(5);
-            doors.clear();
+            addresses.clear();
             for (int node = 0; node < nodes; node++) {
                 if (random.nextInt(3) > 0) {
-                    doors.put("n" + node, "n" + node + ":1");
+                    addresses.put("n" + node, "n" + node + ":1");
                 }
             }
             int disk = random.nextInt(4);
             Costs costs = new Costs(random.nextInt(disk + 1), disk, random.nextInt(5), random.nextInt(5), random.nextInt(5));
             List<Found> world = world(random, nodes);
             Optional<String> node = random.nextBoolean() ? Optional.empty() : Optional.of("n" + random.nextInt(nodes + 1));
-            Lookup expected = ReferenceLookup.of(world, costs, node, doors);
+            Lookup expected = ReferenceLookup.of(world, costs, node, addresses);
             assertEquals(expected, lookup(world, costs, node), "seed " + seed);
             int first = random.nextInt(1_000);
             assertEquals(expected, lookup(moved(world, first), first, costs, node), "seed " + seed + ", from " + first);

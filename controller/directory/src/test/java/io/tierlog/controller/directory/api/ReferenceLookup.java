@@ -26,15 +26,15 @@ import java.util.function.Predicate;
 final class ReferenceLookup {
     private final List<List<BlockPlacement>> prefix = new ArrayList<>();
     private final Costs costs;
-    private final Map<String, String> doors;
+    private final Map<String, String> addresses;
 
-    private ReferenceLookup(Costs costs, Map<String, String> doors) {
+    private ReferenceLookup(Costs costs, Map<String, String> addresses) {
         this.costs = costs;
-        this.doors = doors;
+        this.addresses = addresses;
     }
 
-    static Lookup of(List<Found> world, Costs costs, Optional<String> wanted, Map<String, String> doors) {
-        ReferenceLookup slow = new ReferenceLookup(costs, doors);
+    static Lookup of(List<Found> world, Costs costs, Optional<String> wanted, Map<String, String> addresses) {
+        ReferenceLookup slow = new ReferenceLookup(costs, addresses);
         int unknownFrom = -1;
         for (int number = 0; number < world.size(); number++) {
             int index = number;
@@ -76,7 +76,8 @@ final class ReferenceLookup {
         }
         int peerReadable = length(on.and(placed -> Set.of(Tier.HOST, Tier.DISK).contains(placed.location().tier())));
         Plan plan = plan(node);
-        return new NodePrefix(node, length(on), peerReadable, tiers, new Extent(plan.blocks(), plan.costUs()), Optional.ofNullable(doors.get(node)));
+        return new NodePrefix(node, length(on), peerReadable, tiers, new Extent(plan.blocks(), plan.costUs()),
+                Optional.ofNullable(addresses.get(node)));
     }
 
     private Plan plan(String node) {
@@ -111,7 +112,7 @@ final class ReferenceLookup {
                 stored.add(new Run(number, 1, placed.location(), costs.elsewhere(tier)));
             } else if (placed.location().node().equals(node)) {
                 own.add(new Run(number, 1, placed.location(), costs.own(tier)));
-            } else if (doors.containsKey(placed.location().node())) {
+            } else if (addresses.containsKey(placed.location().node())) {
                 others.add(new Run(number, 1, placed.location(), costs.elsewhere(tier)));
             }
         }

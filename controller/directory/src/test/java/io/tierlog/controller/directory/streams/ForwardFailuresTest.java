@@ -20,15 +20,15 @@ class ForwardFailuresTest {
     private static final Owners.Peer A = new Owners.Peer("a.example", 8083);
     private final Throwable refused = Status.UNAUTHENTICATED.withDescription("the token is not known here").asRuntimeException();
 
-    private final List<String> heard = new ArrayList<>();
+    private final List<String> warnings = new ArrayList<>();
     private final DirectoryMetrics metrics = new DirectoryMetrics(new LocalShards(1), new ProbeCounts());
     // Near the greatest, so that what overflows is seen.
     private final AtomicLong nanos = new AtomicLong(Long.MAX_VALUE - 5);
-    private final ForwardFailures failures = new ForwardFailures(metrics, nanos::get, heard::add);
+    private final ForwardFailures failures = new ForwardFailures(metrics, nanos::get, warnings::add);
 
     private List<String> warnings() {
-        List<String> all = List.copyOf(heard);
-        heard.clear();
+        List<String> all = List.copyOf(warnings);
+        warnings.clear();
         return all;
     }
 

@@ -27,7 +27,7 @@ class NodeIncarnationsTest {
 
     /** The record of incarnation 2 comes before that of incarnation 1, and then once more. */
     @Test
-    void theNewestLifeCounts() {
+    void theNewestIncarnationCounts() {
         assertEquals(Optional.empty(), lives.peerAddress("a"));
         lived(2, true, "two:1");
         lived(1, true, "one:1");

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 class PromotionAnswersTest {
     private static final Bytes KEY = PlacementLog.key(1);
 
-    private final BlockingQueue<PromotionAnswered> heard = new LinkedBlockingQueue<>();
+    private final BlockingQueue<PromotionAnswered> received = new LinkedBlockingQueue<>();
     private final Codec codec = new Codec(Schemas.bundled());
     private final AtomicInteger number = new AtomicInteger();
 
@@ -46,7 +46,7 @@ class PromotionAnswersTest {
                 PlacementLog log = new PlacementLog(broker, 2);
                 KafkaProducer<byte[], byte[]> controller = controller(log);
                 PromotionAnswers answers = PromotionAnswers.connect(new LogPromotions.Log(log.access, log.topics, codec, 2))) {
-            answers.listen(heard::add);
+            answers.listen(received::add);
             controller.initTransactions();
             controller.beginTransaction();
             // Without a request nothing is read.
@@ -58,10 +58,11 @@ class PromotionAnswersTest {
                 answers.expect();
                 say(log, controller, 0);
                 say(log, controller, 1);
-                return heard.stream().anyMatch(one -> one.probe().startsWith("0/")) && heard.stream().anyMatch(one -> one.probe().startsWith("1/"));
+                return received.stream().anyMatch(one -> one.probe().startsWith("0/"))
+                        && received.stream().anyMatch(one -> one.probe().startsWith("1/"));
             });
-            assertTrue(heard.stream().allMatch(one -> Integer.parseInt(one.probe().substring(2)) > before), "earlier replies are not read");
-            PromotionAnswered one = heard.take();
+            assertTrue(received.stream().allMatch(one -> Integer.parseInt(one.probe().substring(2)) > before), "earlier replies are not read");
+            PromotionAnswered one = received.take();
             PromotionAnswer answer = one.answers().getFirst();
             assertEquals(List.of(PromotionReply.COOLDOWN, 4_321L, KEY),
                     List.of(answer.reply(), answer.retryMs(), answer.blocks().getFirst().key()));

@@ -50,7 +50,7 @@ public final class AgentLoop implements AutoCloseable {
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition arrived = lock.newCondition();
-    private final Condition room = lock.newCondition();
+    private final Condition notFull = lock.newCondition();
     private final ArrayDeque<Entry> inbox = new ArrayDeque<>();
     private final int calls;
     private final int records;
@@ -110,7 +110,7 @@ public final class AgentLoop implements AutoCloseable {
         lock.lockInterruptibly();
         try {
             while (!closed && waitingRecords.get() >= records) {
-                room.await();
+                notFull.await();
             }
             if (!closed) {
                 add(Sender.LOG, record);
@@ -163,7 +163,7 @@ public final class AgentLoop implements AutoCloseable {
             closed = true;
             inbox.clear();
             arrived.signalAll();
-            room.signalAll();
+            notFull.signalAll();
             running = thread;
         } finally {
             lock.unlock();
@@ -214,7 +214,7 @@ public final class AgentLoop implements AutoCloseable {
             try {
                 closed = true;
                 inbox.clear();
-                room.signalAll();
+                notFull.signalAll();
             } finally {
                 lock.unlock();
             }
@@ -243,7 +243,7 @@ public final class AgentLoop implements AutoCloseable {
                 count(entry.sender(), -1);
                 batch.add(entry.input());
             }
-            room.signalAll();
+            notFull.signalAll();
             return !closed;
         } finally {
             lock.unlock();

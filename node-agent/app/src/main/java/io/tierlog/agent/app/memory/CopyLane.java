@@ -54,8 +54,8 @@ final class CopyLane {
         OperationReason refusal;
         synchronized (queue) {
             DeviceStreams.Limits limits = owner.limits();
-            boolean room = units < limits.queueUnits() && (units == 0 || bytes + unit.bytes() <= limits.queueBytes());
-            if (!stopped && room) {
+            boolean fits = units < limits.queueUnits() && (units == 0 || bytes + unit.bytes() <= limits.queueBytes());
+            if (!stopped && fits) {
                 if (loads()) {
                     owner.turns().loadTaken();
                 }

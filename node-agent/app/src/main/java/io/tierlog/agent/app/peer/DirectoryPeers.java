@@ -147,11 +147,11 @@ public final class DirectoryPeers implements PeerFinder, AutoCloseable {
     }
 
     private boolean begins() {
-        boolean room = underWay.incrementAndGet() <= bounds.calls();
-        if (!room) {
+        boolean fits = underWay.incrementAndGet() <= bounds.calls();
+        if (!fits) {
             underWay.decrementAndGet();
         }
-        return room;
+        return fits;
     }
 
     private static ByteString packed(List<Bytes> keys, int width) {

@@ -78,7 +78,7 @@ public final class PeerClient implements PeerTransfers, AutoCloseable {
     }
 
     @Override
-    public void read(long unit, PeerHolder lender, String namespace, List<PeerPage> pages) {
+    public void read(long unit, PeerHolder holder, String namespace, List<PeerPage> pages) {
         long bytes = (long) pages.size() * host.blockBytes();
         PeerRead read;
         synchronized (this) {
@@ -87,12 +87,12 @@ public final class PeerClient implements PeerTransfers, AutoCloseable {
                 refuse(unit, pages.size(), closed ? OperationReason.CANCELLED : OperationReason.QUEUE_FULL);
                 return;
             }
-            Optional<PeerServiceGrpc.PeerServiceStub> stub = stub(lender.address());
+            Optional<PeerServiceGrpc.PeerServiceStub> stub = stub(holder.address());
             if (stub.isEmpty()) {
                 refuse(unit, pages.size(), OperationReason.IO);
                 return;
             }
-            PeerRead.Asked asked = new PeerRead.Asked(node, lender.grant(), namespace, pages);
+            PeerRead.Asked asked = new PeerRead.Asked(node, holder.grant(), namespace, pages);
             PeerRead.Way way = new PeerRead.Way(stub.get(), host, clock, limits, bytesReceived::add);
             read = new PeerRead(asked, way, (ended, results) -> ended(unit, bytes, ended, results));
             bytesInFlight += bytes;

@@ -164,8 +164,8 @@ final class PeerRead {
                 return;
             }
             ByteString data = chunk.getData();
-            long room = way.host().blockBytes() - offset;
-            if (chunk.getBlock() != results.size() || chunk.getOffset() != offset || data.isEmpty() || data.size() > room) {
+            long left = way.host().blockBytes() - offset;
+            if (chunk.getBlock() != results.size() || chunk.getOffset() != offset || data.isEmpty() || data.size() > left) {
                 end(OperationReason.UNSUPPORTED);
                 return;
             }

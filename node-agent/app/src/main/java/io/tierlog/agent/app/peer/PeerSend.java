@@ -96,14 +96,14 @@ final class PeerSend {
     }
 
     /** The core shares these pages for read until it receives the end, at once when the reader has gone already. */
-    void send(List<LeasedPage> lent) {
+    void send(List<LeasedPage> leased) {
         lock.lock();
         try {
             if (over) {
                 context.posts().accept(new PeerReadFinished(call, 0, 0, PeerReadReason.CANCELLED, List.of()));
                 return;
             }
-            pages = lent;
+            pages = leased;
             sending = true;
         } finally {
             lock.unlock();
@@ -131,8 +131,8 @@ final class PeerSend {
     }
 
     private void step() {
-        LeasedPage lent = pages.get(block);
-        MemorySegment page = context.host().page(lent.hostPage());
+        LeasedPage leased = pages.get(block);
+        MemorySegment page = context.host().page(leased.hostPage());
         int length = chunk();
         byte[] data = new byte[length];
         MemorySegment.copy(page, ValueLayout.JAVA_BYTE, offset, data, 0, length);
@@ -143,14 +143,14 @@ final class PeerSend {
         offset += length;
         sentBytes += length;
         if (offset == page.byteSize()) {
-            endBlock(lent);
+            endBlock(leased);
         }
     }
 
-    private void endBlock(LeasedPage lent) {
+    private void endBlock(LeasedPage leased) {
         int sent = (int) crc.getValue();
-        if (sent != lent.crc32c()) {
-            wrong.add(lent.key());
+        if (sent != leased.crc32c()) {
+            wrong.add(leased.key());
             end(PeerReadReason.IO, Status.DATA_LOSS.withDescription("block " + block + " is not what it should be"));
             return;
         }

@@ -51,7 +51,7 @@ public final class PeerServer implements PeerReplies, AutoCloseable {
     private final Predicate<AgentInput> calls;
     private final ExecutorService senders;
     private final ScheduledExecutorService clock;
-    private final PeerSend.SendContext room;
+    private final PeerSend.SendContext context;
     private final Server server;
     private final AtomicLong lastCall = new AtomicLong();
     private final Map<Long, PeerSend> open = new ConcurrentHashMap<>();
@@ -85,7 +85,7 @@ public final class PeerServer implements PeerReplies, AutoCloseable {
         this.calls = wiring.calls();
         this.senders = Executors.newFixedThreadPool(limits.threads(), Thread.ofPlatform().name(name + "-peer-send-", 0).daemon().factory());
         this.clock = Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name(name + "-peer-clock").daemon().factory());
-        this.room = new PeerSend.SendContext(wiring.host(), limits, wiring.gate(), new PeerPace(limits.bytesPerSecond(), clock), this::sender,
+        this.context = new PeerSend.SendContext(wiring.host(), limits, wiring.gate(), new PeerPace(limits.bytesPerSecond(), clock), this::sender,
                 wiring.posts()::accept, this::ended);
         this.server = GrpcTls.serve(NettyServerBuilder.forAddress(new InetSocketAddress(address.host(), address.port())), wiring.tls())
                 .executor(senders)
@@ -129,7 +129,7 @@ public final class PeerServer implements PeerReplies, AutoCloseable {
     }
 
     private void begin(ReadRequest request, ServerCallStreamObserver<ReadReply> reader) {
-        PeerSend send = new PeerSend(lastCall.incrementAndGet(), request, reader, room);
+        PeerSend send = new PeerSend(lastCall.incrementAndGet(), request, reader, context);
         reader.setOnReadyHandler(send::drain);
         reader.setOnCancelHandler(() -> send.giveUp(PeerReadReason.CANCELLED, Status.CANCELLED));
         if (open.size() >= limits.calls()) {
@@ -185,7 +185,7 @@ public final class PeerServer implements PeerReplies, AutoCloseable {
         if (send != null) {
             send.send(pages);
         } else {
-            room.posts().accept(new AgentInput.PeerReadFinished(call, 0, 0, PeerReadReason.CANCELLED, List.of()));
+            context.posts().accept(new AgentInput.PeerReadFinished(call, 0, 0, PeerReadReason.CANCELLED, List.of()));
         }
     }
 

@@ -303,9 +303,9 @@ public final class Transfers {
 
     /** Measures what begins on its way to {@code peers}. */
     public PeerTransfers measured(PeerTransfers peers) {
-        return (unit, lender, namespace, pages) -> {
+        return (unit, holder, namespace, pages) -> {
             begins(Way.PEER_IN, unit, pages.size());
-            peers.read(unit, lender, namespace, pages);
+            peers.read(unit, holder, namespace, pages);
         };
     }
 }

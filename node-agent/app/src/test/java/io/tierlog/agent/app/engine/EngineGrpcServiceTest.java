@@ -65,7 +65,7 @@ class EngineGrpcServiceTest {
     private long loading() {
         service.open(OpenRequest.newBuilder().setInstance("gpu0").build(), notices);
         replies.done(last(AgentInput.SessionOpened.class).call());
-        String session = notices.heard.removeFirst().getOpened().getSession();
+        String session = notices.received.removeFirst().getOpened().getSession();
         EngineSession opened = sessions.find(session);
         if (opened == null) {
             throw new NoSuchElementException(session);
@@ -90,7 +90,7 @@ class EngineGrpcServiceTest {
     private long toldGone(long call) {
         AgentInput.CallGone expected = new AgentInput.CallGone(call, last(AgentInput.LoadCalled.class).attempt(), List.of(5));
         assertEquals(expected, inputs.getLast());
-        assertEquals(List.of(), notices.heard, "the core names the pages when they are free");
+        assertEquals(List.of(), notices.received, "the core names the pages when they are free");
         return inputs.stream().filter(expected::equals).count();
     }
 
@@ -100,14 +100,14 @@ class EngineGrpcServiceTest {
         caller.vanish();
         assertEquals(1, toldGone(call));
         replies.loaded(call, 1, "");
-        assertEquals(List.of(), caller.heard, "no caller receives it");
+        assertEquals(List.of(), caller.received, "no caller receives it");
     }
 
     @Test
     void aCallerThatLeavesBeforeItReceivesItsReplyIsReportedToTheCore() {
         long call = loading();
         replies.loaded(call, 1, "");
-        assertEquals(1, caller.heard.getFirst().getLoaded());
+        assertEquals(1, caller.received.getFirst().getLoaded());
         caller.vanish();
         assertEquals(1, toldGone(call));
     }
@@ -151,7 +151,7 @@ class EngineGrpcServiceTest {
         replies.done(opened.call());
         notices.vanish();
         assertEquals(2, inputs.size());
-        assertEquals(List.of(), notices.heard);
+        assertEquals(List.of(), notices.received);
     }
 
     /** It is over while the core is being given it. */

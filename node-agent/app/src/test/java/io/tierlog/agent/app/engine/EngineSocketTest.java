@@ -43,11 +43,11 @@ class EngineSocketTest {
     Path directory;
 
     private final List<AgentInput> inputs = new CopyOnWriteArrayList<>();
-    private final List<EngineServer> doors = new ArrayList<>();
+    private final List<EngineServer> servers = new ArrayList<>();
 
     @AfterEach
     void stop() {
-        doors.forEach(EngineServer::close);
+        servers.forEach(EngineServer::close);
     }
 
     private Path path() {
@@ -71,7 +71,7 @@ class EngineSocketTest {
                 new EngineServer.Wiring("n1", new AgreedLayouts(Layouts.opaque(100, 16), 1), inputs::add, inputs::add, none,
                         () -> new EngineApiHealth(true, 3, 5, 7, 1, 2)),
                 EngineApiLimits.DEFAULTS);
-        doors.add(server);
+        servers.add(server);
         return server;
     }
 

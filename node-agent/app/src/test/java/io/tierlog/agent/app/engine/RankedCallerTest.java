@@ -27,7 +27,7 @@ class RankedCallerTest {
     void theEndOfTheLastCallerAfterTheAnswerChangesNothing() {
         reply();
         last.vanish();
-        assertEquals(List.of(List.of("loaded"), List.of("loaded")), List.of(first.heard, last.heard));
+        assertEquals(List.of(List.of("loaded"), List.of("loaded")), List.of(first.received, last.received));
         assertEquals(List.of(), first.errors);
     }
 
@@ -35,7 +35,7 @@ class RankedCallerTest {
     void anAnswerAfterTheEndOfTheLastCallerReachesNone() {
         last.vanish();
         reply();
-        assertEquals(List.of(), first.heard);
+        assertEquals(List.of(), first.received);
         assertEquals(1, first.errors.size());
     }
 }

@@ -8,7 +8,7 @@ import java.util.Optional;
 
 /** The server's side of a call, whose connection ends when the test says so. A second end is refused, as gRPC refuses it. */
 final class TestCaller<T> extends ServerCallStreamObserver<T> {
-    final List<T> heard = new ArrayList<>();
+    final List<T> received = new ArrayList<>();
     final List<Throwable> errors = new ArrayList<>();
     private Optional<Runnable> cancelled = Optional.empty();
     private boolean ended;
@@ -59,7 +59,7 @@ final class TestCaller<T> extends ServerCallStreamObserver<T> {
         if (ended) {
             throw new IllegalStateException("call is closed");
         }
-        heard.add(value);
+        received.add(value);
     }
 
     @Override

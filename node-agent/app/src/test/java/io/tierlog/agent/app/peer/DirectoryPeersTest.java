@@ -50,7 +50,7 @@ class DirectoryPeersTest {
             int run = table.run(copy, request.getNamespace(), request.getFirstIndex(), keys);
             if (run > 0) {
                 NodePrefix.Builder node = nodes.computeIfAbsent(copy.node(), name -> NodePrefix.newBuilder()
-                        .setNode(name).setPeerAddress(PeerTable.hasDoor(name) ? name + ":7000" : ""));
+                        .setNode(name).setPeerAddress(PeerTable.isReadable(name) ? name + ":7000" : ""));
                 node.setBlocks(Math.max(node.getBlocks(), run));
                 node.setPeerReadable(copy.tier() == Tier.DEVICE ? node.getPeerReadable() : Math.max(node.getPeerReadable(), run));
                 node.addTiers(TierPrefix.newBuilder().setTier(said(copy.tier())).setBlocks(run));

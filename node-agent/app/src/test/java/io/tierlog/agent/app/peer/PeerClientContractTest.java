@@ -27,17 +27,17 @@ class PeerClientContractTest extends PeerTransfersContract {
 
     private final HostPool from = HostPool.allocate(PAGES, BLOCK);
     private final HostPool to = HostPool.allocate(PAGES, BLOCK);
-    private final Map<Bytes, LeasedPage> lentPages = new LinkedHashMap<>();
+    private final Map<Bytes, LeasedPage> leasedPages = new LinkedHashMap<>();
     private int port;
 
     @Override
-    protected PeerTransfers transfers(Map<Bytes, byte[]> lent, BlockingQueue<AgentInput> told) {
+    protected PeerTransfers transfers(Map<Bytes, byte[]> blocks, BlockingQueue<AgentInput> told) {
         own(from);
         own(to);
-        lent.forEach((key, bytes) -> {
-            int page = lentPages.size();
+        blocks.forEach((key, bytes) -> {
+            int page = leasedPages.size();
             from.buffer(page).put(bytes);
-            lentPages.put(key, new LeasedPage(key, page, from.crc32c(page)));
+            leasedPages.put(key, new LeasedPage(key, page, from.crc32c(page)));
         });
         ExecutorService core = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
         own(core::shutdownNow);
@@ -53,7 +53,7 @@ class PeerClientContractTest extends PeerTransfersContract {
 
     private void answer(PeerServer server, PeerReadCalled asked) {
         List<LeasedPage> pages = new ArrayList<>();
-        asked.keys().forEach(key -> pages.add(lentPages.getOrDefault(key, new LeasedPage(key, -1, 0))));
+        asked.keys().forEach(key -> pages.add(leasedPages.getOrDefault(key, new LeasedPage(key, -1, 0))));
         if (!asked.grant().equals("g") || pages.stream().anyMatch(page -> page.hostPage() < 0)) {
             server.refuse(asked.call(), PeerReadReason.NOT_SERVING);
         } else {

@@ -115,7 +115,7 @@ class PeerServerTest {
         Tls tls = Tls.of(new TlsFiles(node, Optional.empty(), authority, authority, TlsFiles.Version.TLS13, Set.of()));
         PeerServer server = server(Optional.of(TOKEN), tls, LIMITS, input -> asked.add((PeerReadCalled) input));
         read(client(tls), server, 1, 1);
-        server.send(take(asked).call(), lent(1));
+        server.send(take(asked).call(), leased(1));
         assertEquals(List.of(OperationReason.COMPLETED), reasons(take(ended)));
         assertArrayEquals(bytes(from, 0), bytes(to, 7));
         read(client(Tls.NONE), server, 2, 1);
@@ -137,7 +137,7 @@ class PeerServerTest {
         client.read(unit, new PeerHolder("a", "127.0.0.1:" + server.port(), "g"), "m", pages);
     }
 
-    private List<LeasedPage> lent(int blocks) {
+    private List<LeasedPage> leased(int blocks) {
         List<LeasedPage> pages = new ArrayList<>();
         for (int i = 0; i < blocks; i++) {
             ByteBuffer page = from.buffer(i);
@@ -174,7 +174,7 @@ class PeerServerTest {
         PeerReadCalled in = take(asked);
         assertEquals(List.of("g", "b", "m"), List.of(in.grant(), in.asker(), in.namespace()));
         assertEquals(List.of(key(0), key(1), key(2)), in.keys());
-        List<LeasedPage> pages = lent(3);
+        List<LeasedPage> pages = leased(3);
         server.send(in.call(), pages);
 
         PeerUnitEnded unit = take(ended);
@@ -192,7 +192,7 @@ class PeerServerTest {
         read(client(Optional.of(TOKEN)), server, 1, 1);
         server.retry(take(asked).call(), 1);
         server.retry(take(asked).call(), 1);
-        server.send(take(asked).call(), lent(1));
+        server.send(take(asked).call(), leased(1));
         assertEquals(List.of(OperationReason.COMPLETED), reasons(take(ended)));
     }
 
@@ -221,7 +221,7 @@ class PeerServerTest {
         client.read(2, new PeerHolder("a", "127.0.0.1:" + server.port(), "g"), "m", List.of(new PeerPage(key(1), 6), new PeerPage(key(2), 5)));
         List<PeerReadCalled> reads = List.of(take(asked), take(asked));
         long beganNs = System.nanoTime();
-        reads.forEach(in -> server.send(in.call(), lent(3).stream().filter(page -> in.keys().contains(page.key())).toList()));
+        reads.forEach(in -> server.send(in.call(), leased(3).stream().filter(page -> in.keys().contains(page.key())).toList()));
         assertTrue(reasons(take(ended)).stream().allMatch(OperationReason.COMPLETED::equals));
         assertTrue(reasons(take(ended)).stream().allMatch(OperationReason.COMPLETED::equals));
         long tookMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beganNs);
@@ -253,7 +253,7 @@ class PeerServerTest {
         PeerServer server = server();
         read(client(Optional.of(TOKEN)), server, 1, 2);
         PeerReadCalled in = take(asked);
-        List<LeasedPage> pages = lent(2);
+        List<LeasedPage> pages = leased(2);
         from.buffer(1).put(5_000, (byte) 99);
         server.send(in.call(), pages);
         PeerReadFinished told = take(over);
@@ -269,7 +269,7 @@ class PeerServerTest {
         PeerServer server = server();
         read(client(Optional.of(TOKEN)), server, 1, 2);
         PeerReadCalled in = take(asked);
-        server.send(in.call(), lent(2));
+        server.send(in.call(), leased(2));
         Eventually.await("four chunks are sent", () -> gate.waiting() == 1);
         Eventually.await("the first block is there", () -> java.util.Arrays.equals(bytes(from, 0), bytes(to, 7)));
         server.close();
@@ -286,7 +286,7 @@ class PeerServerTest {
         PeerServer server = server();
         PeerClient client = client(Optional.of(TOKEN));
         read(client, server, 1, 2);
-        server.send(take(asked).call(), lent(2));
+        server.send(take(asked).call(), leased(2));
         Eventually.await("a chunk is sent", () -> gate.waiting() == 1);
         client.close();
         assertEquals(List.of(OperationReason.CANCELLED, OperationReason.CANCELLED), reasons(take(ended)));
@@ -301,7 +301,7 @@ class PeerServerTest {
         PeerServer server = server();
         PeerLimits patient = new PeerLimits(4_096, 2, 4, 16, 300_000, 1_000, 8L * BLOCK, 2, 4, PeerLimits.UNBOUNDED);
         read(client(Optional.of(TOKEN), patient), server, 1, 1);
-        server.send(take(asked).call(), lent(1));
+        server.send(take(asked).call(), leased(1));
         assertEquals(PeerReadReason.EXPIRED, take(over).reason());
         assertEquals(List.of(OperationReason.IO), reasons(take(ended)));
     }
@@ -317,7 +317,7 @@ class PeerServerTest {
         PeerUnitEnded refused = take(ended);
         assertEquals(2, refused.unit());
         assertEquals(OperationReason.QUEUE_FULL, reasons(refused).getFirst());
-        server.send(first.call(), lent(6));
+        server.send(first.call(), leased(6));
         assertEquals(1, take(ended).unit());
         assertEquals(0, client.bytesInFlight());
     }

@@ -84,7 +84,7 @@ public final class BlockBook {
         this.shared = shared;
         this.counts = counts;
         // Blocks may be there of which no event was seen.
-        hasRoomFor(rules.naming().of(source, 0, 0, "", ""));
+        hasSpaceFor(rules.naming().of(source, 0, 0, "", ""));
     }
 
     /** All its blocks end by time from here on: of a publisher whose losses do not show. */
@@ -149,7 +149,7 @@ public final class BlockBook {
         Entry entry = blocks.get(id);
         if (entry == null) {
             String namespace = rules.naming().of(source.orOf(e.dialect().model()), id.group(), e.blockTokens(), e.adapter(), e.salt());
-            if (blocks.size() >= rules.mostBlocks() || !hasRoomFor(namespace)) {
+            if (blocks.size() >= rules.mostBlocks() || !hasSpaceFor(namespace)) {
                 leaveOut(namespace);
                 return;
             }
@@ -178,7 +178,7 @@ public final class BlockBook {
         }
     }
 
-    private boolean hasRoomFor(String namespace) {
+    private boolean hasSpaceFor(String namespace) {
         if (namespaces.contains(namespace)) {
             return true;
         }

@@ -138,17 +138,17 @@ public final class PrefetchCommands {
                 item.fromPeer();
             }
         }
-        List<Block> lent = items.stream().filter(BlockTransfer::isFromPeer).map(item -> item.block()).toList();
-        if (!lent.isEmpty()) {
+        List<Block> fromPeer = items.stream().filter(BlockTransfer::isFromPeer).map(item -> item.block()).toList();
+        if (!fromPeer.isEmpty()) {
             peers.readBegins(peer.node());
             context.append("node/" + peer.node(), command.header().command(), e -> new PeerReadRequested(
-                    e, command.operation(), context.registration().node(), command.namespace(), lent));
+                    e, command.operation(), context.registration().node(), command.namespace(), fromPeer));
         }
     }
 
     private boolean isSource(PrefetchBlocks command, Tier source) {
-        boolean lent = source == Tier.HOST && command.peer() != null && context.ports().peers().isPresent();
-        return lent || source == Tier.STORE || source == Tier.DISK;
+        boolean fromPeer = source == Tier.HOST && command.peer() != null && context.ports().peers().isPresent();
+        return fromPeer || source == Tier.STORE || source == Tier.DISK;
     }
 
     private Optional<Refused> check(PrefetchBlocks command, LiveAttempt attempt) {

@@ -31,7 +31,7 @@ public final class Prefetch extends Fetch {
     private final PeerChoice peers;
     private final @Nullable PeerHolder holder;
     /** Blocks to read from the other node; of these the ones that came, and the ones that failed. */
-    private final int lent;
+    private final int peerBlocks;
     private int received;
     private int notReceived;
     private boolean refused;
@@ -58,8 +58,8 @@ public final class Prefetch extends Fetch {
                 command.leaseMs()), items);
         this.peers = peers;
         PeerSource peer = command.peer();
-        this.lent = (int) items.stream().filter(BlockTransfer::isFromPeer).count();
-        this.holder = peer == null || lent == 0 ? null : new PeerHolder(peer.node(), peer.address(), command.operation());
+        this.peerBlocks = (int) items.stream().filter(BlockTransfer::isFromPeer).count();
+        this.holder = peer == null || peerBlocks == 0 ? null : new PeerHolder(peer.node(), peer.address(), command.operation());
         this.requester = requester;
     }
 
@@ -105,7 +105,7 @@ public final class Prefetch extends Fetch {
         context.counters().add(AgentCounter.FETCHED_FROM_PEERS, tier == Tier.HOST ? 1 : 0);
         item.arrived(result.crc32c(), tier);
         received += tier == Tier.HOST ? 1 : 0;
-        closePeerRead(lent - received - notReceived == 0 && notReceived > 0);
+        closePeerRead(peerBlocks - received - notReceived == 0 && notReceived > 0);
     }
 
     @Override
@@ -122,7 +122,7 @@ public final class Prefetch extends Fetch {
             item.notFromPeer();
             again(item);
             notReceived++;
-            closePeerRead(lent - received - notReceived == 0);
+            closePeerRead(peerBlocks - received - notReceived == 0);
             return;
         }
         if (why == OperationReason.CHECKSUM) {
@@ -142,7 +142,7 @@ public final class Prefetch extends Fetch {
     /** Closes the peer read lease early when this fetch reads no more from the other node and has not read all of it. */
     private void closePeerRead(boolean over) {
         PeerHolder from = holder;
-        if (over && from != null && !closed && received < lent) {
+        if (over && from != null && !closed && received < peerBlocks) {
             closed = true;
             context.append("node/" + from.node(), cause, e -> new PeerReadCancelled(e, operation, context.registration().node()));
         }

@@ -151,24 +151,24 @@ public final class PageTable {
             return Optional.empty();
         }
         // Taking a leaf out of the index makes its parent a leaf; nothing changes its state before all have been found.
-        List<Page> victims = new ArrayList<>(missing);
-        while (victims.size() < missing && !evictable.isEmpty()) {
-            Page victim = evictable.pollFirst();
-            unlink(victim);
-            victims.add(victim);
+        List<Page> candidates = new ArrayList<>(missing);
+        while (candidates.size() < missing && !evictable.isEmpty()) {
+            Page candidate = evictable.pollFirst();
+            unlink(candidate);
+            candidates.add(candidate);
         }
-        if (victims.size() < missing) {
-            for (Page victim : victims.reversed()) {
-                link(victim);
+        if (candidates.size() < missing) {
+            for (Page candidate : candidates.reversed()) {
+                link(candidate);
             }
             return Optional.empty();
         }
-        List<Evicted> evicted = new ArrayList<>(victims.size());
-        for (Page victim : victims) {
-            evicted.add(new Evicted(victim.namespace, victim.paged(), !victim.heldElsewhere()));
+        List<Evicted> evicted = new ArrayList<>(candidates.size());
+        for (Page candidate : candidates) {
+            evicted.add(new Evicted(candidate.namespace, candidate.paged(), !candidate.heldElsewhere()));
             idleServing--;
-            become(victim, PageState.LEAVING);
-            release(victim);
+            become(candidate, PageState.LEAVING);
+            release(candidate);
         }
         return Optional.of(evicted);
     }

@@ -56,7 +56,7 @@ public final class PeerChoice {
         while (!refusals.isEmpty() && refusals.getFirst().atMs() + context.limits().peers().refusalMs() <= context.nowMs()) {
             refusals.removeFirst();
         }
-        List<Holder> known = in.holders().stream().filter(this::canLend).toList();
+        List<Holder> known = in.holders().stream().filter(this::canServe).toList();
         int longest = Math.min(most, known.stream().mapToInt(Holder::blocks).max().orElse(0));
         return known.stream()
                 .filter(holder -> Math.min(most, holder.blocks()) * 2L >= longest)
@@ -76,7 +76,7 @@ public final class PeerChoice {
         return hash ^ hash >>> 16;
     }
 
-    private boolean canLend(Holder holder) {
+    private boolean canServe(Holder holder) {
         boolean there = holder.tier() == Tier.HOST || holder.tier() == Tier.DISK;
         return there && holder.blocks() > 0 && !holder.address().isEmpty() && !holder.node().equals(context.registration().node());
     }

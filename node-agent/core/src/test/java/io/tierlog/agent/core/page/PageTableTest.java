@@ -41,8 +41,8 @@ class PageTableTest {
         return page;
     }
 
-    private List<String> evict(int room) {
-        return table.makeFree(room).orElseThrow().stream().map(PageTableTest::name).toList();
+    private List<String> evict(int pages) {
+        return table.makeFree(pages).orElseThrow().stream().map(PageTableTest::name).toList();
     }
 
     private static String name(Evicted evicted) {

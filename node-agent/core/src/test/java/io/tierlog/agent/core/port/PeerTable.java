@@ -41,7 +41,7 @@ public final class PeerTable implements PeerFinder, PeerTransfers {
     }
 
     /** Node e has no peer API. */
-    public static boolean hasDoor(String node) {
+    public static boolean isReadable(String node) {
         return !node.equals("e");
     }
 
@@ -60,9 +60,9 @@ public final class PeerTable implements PeerFinder, PeerTransfers {
         Map<String, Holder> holders = new LinkedHashMap<>();
         for (Copy copy : copies) {
             int run = run(copy, namespace, firstIndex, keys);
-            boolean lends = hasDoor(copy.node()) && !copy.node().equals(self) && copy.tier() != Tier.DEVICE;
+            boolean readable = isReadable(copy.node()) && !copy.node().equals(self) && copy.tier() != Tier.DEVICE;
             Holder before = holders.get(copy.node());
-            if (lends && run > 0 && (before == null || run > before.blocks())) {
+            if (readable && run > 0 && (before == null || run > before.blocks())) {
                 holders.put(copy.node(), new Holder(copy.node(), copy.node() + ":7000", copy.tier(), run));
             }
         }
@@ -75,14 +75,14 @@ public final class PeerTable implements PeerFinder, PeerTransfers {
     }
 
     @Override
-    public void read(long unit, PeerHolder lender, String namespace, List<PeerPage> pagesTo) {
+    public void read(long unit, PeerHolder holder, String namespace, List<PeerPage> pagesTo) {
         List<UnitResult> results = new ArrayList<>();
-        Map<Bytes, byte[]> lent = grants.getOrDefault(lender.grant(), Map.of());
-        boolean all = pagesTo.stream().allMatch(page -> lent.containsKey(page.key()));
+        Map<Bytes, byte[]> leased = grants.getOrDefault(holder.grant(), Map.of());
+        boolean all = pagesTo.stream().allMatch(page -> leased.containsKey(page.key()));
         for (PeerPage page : pagesTo) {
-            byte @Nullable [] bytes = lent.get(page.key());
-            if (!lender.address().startsWith("a:") || !all || bytes == null) {
-                OperationReason why = lender.address().startsWith("a:") ? OperationReason.NOT_SERVING : OperationReason.IO;
+            byte @Nullable [] bytes = leased.get(page.key());
+            if (!holder.address().startsWith("a:") || !all || bytes == null) {
+                OperationReason why = holder.address().startsWith("a:") ? OperationReason.NOT_SERVING : OperationReason.IO;
                 results.add(new UnitResult(BlockStatus.FAILED, why, 0));
             } else {
                 System.arraycopy(bytes, 0, pages.apply(page.hostPage()), 0, bytes.length);

@@ -106,7 +106,7 @@ public abstract class PeerTransfersContract {
         return pages;
     }
 
-    private PeerHolder lender(String address, String grant) {
+    private PeerHolder holder(String address, String grant) {
         return new PeerHolder("a", address, grant);
     }
 
@@ -136,7 +136,7 @@ public abstract class PeerTransfersContract {
     @Test
     void leasedBlocksArriveInTheirPages() throws Exception {
         List<PeerPage> pages = pages(0, 3);
-        transfers.read(7, lender(address(), "g"), "m", pages);
+        transfers.read(7, holder(address(), "g"), "m", pages);
         PeerUnitEnded unit = ended();
         assertEquals(7, unit.unit());
         check(unit, pages);
@@ -145,15 +145,15 @@ public abstract class PeerTransfersContract {
 
     @Test
     void blocksThatAreNotLeasedFail() throws Exception {
-        transfers.read(1, lender(address(), "another"), "m", pages(0, 2));
+        transfers.read(1, holder(address(), "another"), "m", pages(0, 2));
         assertFailed(OperationReason.NOT_SERVING, ended());
-        transfers.read(2, lender(address(), "g"), "m", List.of(new PeerPage(key(0), 0), new PeerPage(key(99), 1)));
+        transfers.read(2, holder(address(), "g"), "m", List.of(new PeerPage(key(0), 0), new PeerPage(key(99), 1)));
         assertFailed(OperationReason.NOT_SERVING, ended());
     }
 
     @Test
     void withoutAPeerApiNothingArrives() throws Exception {
-        transfers.read(1, lender(unreachable(), "g"), "m", pages(0, 2));
+        transfers.read(1, holder(unreachable(), "g"), "m", pages(0, 2));
         assertFailed(OperationReason.IO, ended());
     }
 
@@ -170,7 +170,7 @@ public abstract class PeerTransfersContract {
         for (int i = 0; i < 4; i++) {
             List<PeerPage> pages = pages(i * 3, i * 3 + 3);
             open.put((long) i, pages);
-            transfers.read(i, lender(address(), "g"), "m", pages);
+            transfers.read(i, holder(address(), "g"), "m", pages);
         }
         while (!open.isEmpty()) {
             PeerUnitEnded unit = ended();

@@ -146,11 +146,11 @@ public final class BusyNodes {
     private void settle() {
         bursts++;
         for (Sent next = sent.poll(); next != null; next = sent.poll()) {
-            hear(next);
+            receive(next);
         }
     }
 
-    private void hear(Sent next) {
+    private void receive(Sent next) {
         log.event(next.partition(), next.event(), next.avro(), next.burst());
         DecideResult decided = core.step(tables.get(next.partition()), new Input.Recorded(
                 next.partition(), offsets[next.partition()]++, next.event(), RecordStamp.crc32c(next.avro())));

@@ -107,9 +107,9 @@ final class FullHostNode implements Agent.Course {
         return events;
     }
 
-    private Optional<Event> evict(int room) {
+    private Optional<Event> evict(int pages) {
         List<PagedBlock> gone = new ArrayList<>();
-        while (onDevice.size() > shape.deviceBlocks() - room) {
+        while (onDevice.size() > shape.deviceBlocks() - pages) {
             gone.add(onDevice.remove());
         }
         return gone.isEmpty()

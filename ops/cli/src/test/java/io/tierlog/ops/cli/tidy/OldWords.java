@@ -15,8 +15,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * The words of {@code old-words.tsv}, which the project no longer uses. Searched are, in Java, comments, strings, the names of types and the names of
- * tests; in other files the whole text. Flags of commands ({@code --a-flag}) do not count.
+ * The words of {@code old-words.tsv}, which the project no longer uses. Searched are, in Java, comments, strings, and the names of types, methods and
+ * fields; in other files the whole text. Flags of commands ({@code --a-flag}) do not count.
  */
 final class OldWords {
     static final String RULE = "old word";
@@ -24,7 +24,11 @@ final class OldWords {
     private static final Pattern SEARCHED = Pattern.compile(".*\\.(java|avdl|proto|json|md|vm|sh|py|c|h|yaml|xml)|\\.ci/run|ops/tierlog");
     private static final Pattern FLAG = Pattern.compile("--[a-z][\\w-]*");
     private static final Pattern TYPE_NAME = Pattern.compile("\\b(?:class|interface|record|enum)\\s+([A-Z]\\w*)");
-    private static final Pattern TEST_NAME = Pattern.compile("\\bvoid\\s+([a-z]\\w*)\\s*\\(");
+    /** A name before its parameters, after a type: a call has no type before it, or a keyword. */
+    private static final Pattern METHOD_NAME =
+            Pattern.compile("(?m)^ +(?:[a-z]+ )*?(?!return |throw |new |else )[\\w.]+[\\w.<>\\[\\], ?@]* ([a-z]\\w*)\\([^;\\n]*$");
+    private static final Pattern FIELD_NAME =
+            Pattern.compile("(?m)^ +(?:public|private|protected|static|final) [\\w.<>\\[\\], ?@]*? ?([a-z]\\w*)(?: =|;)");
     private static final Pattern WORD_END = Pattern.compile("(?<=[a-z0-9])(?=[A-Z])|(?<=A)(?=[A-Z])");
     /** Between two words: white space, also the line break of a comment. */
     private static final String GAP = "\\\\s+(?:\\\\*\\\\s+|//+\\\\s*)?";
@@ -73,9 +77,8 @@ final class OldWords {
         String code = file.code();
         List<Name> names = new ArrayList<>();
         collect(TYPE_NAME.matcher(code), names);
-        if (file.path().contains("/src/test/")) {
-            collect(TEST_NAME.matcher(code), names);
-        }
+        collect(METHOD_NAME.matcher(code), names);
+        collect(FIELD_NAME.matcher(code), names);
         return names;
     }
 

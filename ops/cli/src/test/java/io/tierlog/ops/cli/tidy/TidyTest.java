@@ -122,7 +122,9 @@ class TidyTest {
         return Stream.of(
                 Arguments.of(APP, "// No" + "body waits for it", subject),
                 Arguments.of(APP, "String a = \"no" + "body waits\";", subject),
-                Arguments.of(TEST, "void no" + "bodyWaits() {}", subject),
+                Arguments.of(TEST, "    void no" + "bodyWaits() {}", subject),
+                Arguments.of(APP, "    private static List<String> no" + "bodyWaits(int most) {", subject),
+                Arguments.of(APP, "    private final Map<String, Long> no" + "body = new TreeMap<>();", subject),
                 Arguments.of("README.md", "What no" + "body needs", subject),
                 Arguments.of("schemas/src/main/avro/a.avdl", "/** No" + "body. */", subject),
                 Arguments.of("schemas/a.proto", "// what is sa" + "id", reports),

@@ -80,7 +80,7 @@ public final class PageTable {
         BlockTable table = new BlockTable(demand);
         match(table);
         int needed = demand.pages() - table.matched();
-        if (!makeRoom(needed)) {
+        if (!evictFor(needed)) {
             for (int i = table.matched() - 1; i >= 0; i--) {
                 disuse(table.page(i), demand.owner());
             }
@@ -264,7 +264,7 @@ public final class PageTable {
         return content[page] != null && users[page] == 0 && held[page] == 0 && children[page] == 0;
     }
 
-    private boolean makeRoom(int needed) {
+    private boolean evictFor(int needed) {
         while (freeCount < needed) {
             Map.Entry<Long, Integer> coldest = evictable.pollFirstEntry();
             if (coldest == null) {

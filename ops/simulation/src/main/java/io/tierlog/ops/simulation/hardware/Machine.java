@@ -244,7 +244,7 @@ public final class Machine implements DeviceCopies, StoreTransfers {
     }
 
     /** Nothing is read for that call any more. */
-    public void lentOver(long call) {
+    public void peerReadEnded(long call) {
         if (answered.remove(call) instanceof PeerAnswer.Shared shared) {
             shared.pages().forEach(page -> hostPage(page.hostPage(), false, -1));
         }

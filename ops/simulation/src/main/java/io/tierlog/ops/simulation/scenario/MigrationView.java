@@ -76,7 +76,7 @@ final class MigrationView implements World.Watcher {
                 || event instanceof NodeDrainRequested;
         if (ofOperator && answered.add(event.envelope().sequence())) {
             String name = names.getOrDefault(event.envelope().sequence(), "");
-            if (decided.outcome() instanceof Outcome.Refused refused && !isSaidAgain(event, refused)) {
+            if (decided.outcome() instanceof Outcome.Refused refused && !isRepeatedCancel(event, refused)) {
                 refused(name, refused, decided);
             } else {
                 accepted(event, name, decided);
@@ -86,7 +86,7 @@ final class MigrationView implements World.Watcher {
     }
 
     /** A repeated cancel is not an error: the operator API accepts it. */
-    private static boolean isSaidAgain(Event event, Outcome.Refused refused) {
+    private static boolean isRepeatedCancel(Event event, Outcome.Refused refused) {
         return event instanceof MigrationCancelRequested && refused.reason() == RefusalReason.REPEATED;
     }
 

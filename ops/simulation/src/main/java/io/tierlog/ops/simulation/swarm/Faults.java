@@ -91,7 +91,7 @@ final class Faults {
             case STORE_SLOW -> gate(node(), choices.pick(List.of(Unit.Kind.STORE_READ, Unit.Kind.STORE_WRITE, Unit.Kind.PROBE)));
             case DISK_FULL -> onDisk(node -> full(node.disk()));
             case PEER_SLOW -> world.settings().peers() && gate(node(), Unit.Kind.PEER_READ);
-            case PEER_UNREACHABLE -> noDoor(node());
+            case PEER_UNREACHABLE -> peerUnreachable(node());
             case STORE_FULL -> full(world.store());
             case DISK_WRITE_LOST -> onDisk(node -> lie(node.disk(), Medium.Lie.LOST, kind));
             case DISK_WRITE_TORN -> onDisk(node -> lie(node.disk(), Medium.Lie.TORN, kind));
@@ -464,7 +464,7 @@ final class Faults {
         return position -> position < well ? null : why;
     }
 
-    private boolean noDoor(SimNode node) {
+    private boolean peerUnreachable(SimNode node) {
         if (!world.settings().peers()) {
             return false;
         }

@@ -212,7 +212,7 @@ final class Rest {
         }
         world.advance(SERVED_MS);
         // A block that waits for pages of a full host keeps its whole prefix from being evicted, until its write-back is abandoned.
-        for (int i = 0; i < WRITE_BACKS_OVER && world.nodes().stream().anyMatch(node -> waitsForRoom(node, id)); i++) {
+        for (int i = 0; i < WRITE_BACKS_OVER && world.nodes().stream().anyMatch(node -> waitsForSpace(node, id)); i++) {
             world.advance(SECOND_MS);
         }
         Prompt prompt = Prompt.of(asked.namespace(), EpisodeSettings.BLOCK_TOKENS, asked.tokens());
@@ -225,7 +225,7 @@ final class Rest {
     }
 
     /** Whether the request waits for pages while an operation is open and moves nothing: a write-back waits for pages, a peer read for its lease. */
-    private static boolean waitsForRoom(SimNode node, String request) {
+    private static boolean waitsForSpace(SimNode node, String request) {
         Engine.View view = node.engine().view(request);
         AgentProcess process = node.process();
         return view != null && view.state().equals("QUEUED") && process != null && process.status().activeOperations() > 0

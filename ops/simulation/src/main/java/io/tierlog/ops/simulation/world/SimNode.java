@@ -249,7 +249,7 @@ public final class SimNode implements AgentLink {
             if (input instanceof AgentInput.BuffersRegistered) {
                 mapped = handedOver;
             }
-            world.agentHears(running, input);
+            world.agentInput(running, input);
             running.on(input, world.agentNowMs(this));
             world.agentStepped(running);
         }

@@ -71,7 +71,7 @@ public final class SimPeers {
 
     /** When something is to be done about a unit of a node that cannot be now; Long.MAX_VALUE when there is none. */
     long dueMs(SimNode node) {
-        answerNobody();
+        endReadsWithoutReader();
         AgentProcess process = node.process();
         List<Unit> units = process == null ? List.of() : process.machine().units();
         return units.stream().filter(unit -> !isReady(unit)).mapToLong(unit -> unit.peer().notBeforeMs()).min().orElse(Long.MAX_VALUE);
@@ -116,12 +116,12 @@ public final class SimPeers {
                 yield machine.endPeerRead(unit, all(unit, OperationReason.IO));
             }
             case Machine.PeerAnswer.Retry again -> {
-                process.machine().lentOver(read.call());
+                process.machine().peerReadEnded(read.call());
                 read.again(world.nowMs() + again.afterMs());
                 yield null;
             }
             case Machine.PeerAnswer.Refused _ -> {
-                process.machine().lentOver(read.call());
+                process.machine().peerReadEnded(read.call());
                 yield machine.endPeerRead(unit, all(unit, OperationReason.NOT_SERVING));
             }
             case Machine.PeerAnswer.Shared _ -> {
@@ -170,7 +170,7 @@ public final class SimPeers {
         if (holder != null && from.answered(read.call()) == null) {
             left.add(new Left(from, holder, read.call()));
         }
-        from.lentOver(read.call());
+        from.peerReadEnded(read.call());
         AgentProcess process = holder == null ? null : holder.process();
         if (holder != null && process != null && process.machine() == from && sending) {
             holder.on(new PeerReadFinished(read.call(), sentBlocks, (long) sentBlocks * world.oracle().blockBytes(), why, wrong));
@@ -178,12 +178,12 @@ public final class SimPeers {
     }
 
     /** A read whose caller is gone is over as soon as its pages are shared, as the peer API reports a lost caller. */
-    private void answerNobody() {
+    private void endReadsWithoutReader() {
         List<Left> answered = left.stream().filter(one -> one.from.answered(one.call) != null).toList();
         left.removeAll(answered);
         for (Left one : answered) {
             boolean shared = one.from.answered(one.call) instanceof Machine.PeerAnswer.Shared;
-            one.from.lentOver(one.call);
+            one.from.peerReadEnded(one.call);
             AgentProcess process = one.holder.process();
             if (shared && process != null && process.machine() == one.from) {
                 one.holder.on(new PeerReadFinished(one.call, 0, 0, PeerReadReason.CANCELLED, List.of()));

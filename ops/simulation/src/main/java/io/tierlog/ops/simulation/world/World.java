@@ -453,7 +453,7 @@ public final class World {
         }
     }
 
-    void agentHears(AgentProcess process, AgentInput input) {
+    void agentInput(AgentProcess process, AgentInput input) {
         watchers.forEach(watcher -> watcher.hearing(process, input));
     }
 
