@@ -240,8 +240,9 @@ final class PlacementWriter {
             throw new IllegalHistory("A block that is " + slot.state + " cannot become " + state + ": " + block);
         }
         slot.operation = operation;
+        long touch = slot.touch;
         become(slot, state);
-        return slot.touch;
+        return touch;
     }
 
     /** An operation has ended: what it was still writing is gone, what it was to take away serves on. */
@@ -321,7 +322,10 @@ final class PlacementWriter {
         }
     }
 
-    /** What leaves has passed its uses to its parent before. A later use, by a read of the store, passes up to the first block that stays. */
+    /**
+     * What leaves has passed its uses to its parent before. A later use passes up to the first block that stays: a read of the store, or the use of
+     * a block that was put behind it meanwhile and has gone first.
+     */
     private void usedLeaving(Slot used) {
         Slot child = used;
         while (child.state == PlacementState.LEAVING && !child.parent.isEmpty()) {
@@ -387,6 +391,7 @@ final class PlacementWriter {
         slot.parent = block.parent();
     }
 
+    /** Changes the state of a slot, which the caller must not use afterwards where the block is no child any more. */
     private void become(Slot slot, PlacementState state) {
         boolean wasChild = slot.isChild();
         boolean served = PlacementRows.isServed(slot.state);
@@ -422,6 +427,10 @@ final class PlacementWriter {
                 parent.children++;
             }
             parent.dirty = true;
+            if (wasChild && served && !grouped && parent.state == PlacementState.LEAVING) {
+                usedLeaving(parent);
+                return; // slot may be closed now
+            }
             // The child is the one to keep: it is the parent of the next block of a chain that goes down.
             near = slot;
             far = parent == slot ? far : parent;

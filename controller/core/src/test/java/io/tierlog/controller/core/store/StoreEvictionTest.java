@@ -253,6 +253,24 @@ class StoreEvictionTest {
         assertEquals(List.of(), w.commands(DeleteObjects.class), "x1 and x0 are read");
     }
 
+    /** x3 and x2 are leaving when x4 is put, and it goes before them: its use is one of x1 and x0, too. */
+    @Test
+    void aPutBehindWhatIsLeavingKeepsWhatStandsBeforeIt() {
+        w.policy(with(new StorePolicy(10, 0.9, 0.8, 5_000)));
+        w.tick();
+        stored("a", x, 0, 4);
+        w.tick(5_000);
+        stored("a", y, 0, 5);
+        DeleteObjects c = w.command(DeleteObjects.class);
+        assertEquals(List.of("x3", "x2"), names(c.objects()), "9 - 2 = 7 < 8");
+        stored("b", Agent.path("x", 5), 4, 5);
+        w.input(new BlocksMissing(from("b"), "b", Agent.NAMESPACE, objects(Agent.path("x", 5), 4, 5, 1)));
+        ended(c, StoreEvictionTest::gone);
+        stored("a", Agent.path("z", 2), 0, 2);
+
+        assertEquals(List.of(), w.commands(DeleteObjects.class), "x1 and x0 are used");
+    }
+
     @Test
     void whatIsThereNoMoreIsGoneAndWhatCannotBeDeletedStays() {
         w.policy(with(keeping(0)));

@@ -3,7 +3,9 @@ package io.tierlog.ops.simulation.swarm;
 
 import io.tierlog.agent.core.api.AgentStatus;
 import io.tierlog.controller.core.api.Limits;
+import io.tierlog.controller.core.api.MigrationLimits;
 import io.tierlog.controller.core.state.Aggregates;
+import io.tierlog.controller.core.state.MigrationStates;
 import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.controller.core.table.RowKey;
 import io.tierlog.controller.core.table.Rows;
@@ -20,6 +22,7 @@ import io.tierlog.schemas.RequestState;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.TierUsage;
 import io.tierlog.schemas.state.ClockRow;
+import io.tierlog.schemas.state.MigrationRow;
 import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.PlacementState;
@@ -287,9 +290,28 @@ final class Rest {
                 throw new SimulationFailure("I1, placement: held for nothing: " + key + " " + row);
             }
         });
+        if (state.rows(Rows.MIGRATIONS).values().stream().anyMatch(Rest::lacksAnswer)) {
+            passAnswerTime();
+        }
         migrations.atRest();
         world.checkFold();
         checks.atRest(world);
+    }
+
+    /**
+     * Whether a node has not answered. One that still has its part of an earlier migration under the same id does not take another: log time of
+     * the migration's partition was hours ahead and the id was free there, and on the node it was not.
+     */
+    private static boolean lacksAnswer(MigrationRow row) {
+        return !MigrationStates.isEnd(row.state()) && row.parts().stream().anyMatch(part -> part.answer() == null);
+    }
+
+    /** An answer that has not come in this time counts as a refusal. */
+    private void passAnswerTime() {
+        stage.skewMs += MigrationLimits.DEFAULTS.answerMs();
+        world.wallSkewMs(stage.skewMs);
+        pass();
+        settle();
     }
 
     private void check(SimNode node) {
