@@ -21,6 +21,9 @@ public final class Batches {
         void write(MessageBufferPacker out, Form form) throws IOException;
     }
 
+    /** The id of the first token of a store. Large, and found nowhere by chance; the others follow it. */
+    public static final int FIRST_TOKEN = 0x5b3c_96e1;
+
     private Batches() {}
 
     /** A batch; a rank below 0 is nil. */
@@ -63,7 +66,7 @@ public final class Batches {
             name(out, form, "token_ids");
             out.packArrayHeader(hashes.length * 4);
             for (int i = 0; i < hashes.length * 4; i++) {
-                out.packInt(i);
+                out.packInt(FIRST_TOKEN + i);
             }
             name(out, form, "block_size");
             out.packInt(4);

@@ -12,15 +12,21 @@ import io.tierlog.events.config.OptionValues;
 import io.tierlog.schemas.Tier;
 import java.io.IOException;
 import java.net.ServerSocket;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -354,5 +360,47 @@ class BridgeLiveTest {
                 return difference(Set.of("0000000000000001 UNKNOWN", "0000000000000002 ext-idle-dp0 DEVICE"), answers("idle", Set.of(1L, 2L)));
             });
         }
+    }
+
+    /** Engines publish the ids of the tokens of a prompt, which is the prompt itself. No record of any topic has one, in any form of a number. */
+    @Test
+    void theTokensOfAPromptAreInNoRecordOfTheLog() throws Exception {
+        long[] hashes = {0x71f3_a2b4_c5d6_e7f8L, 0x71f3_a2b4_c5d6_e7f9L};
+        for (Batches.Form form : Batches.Form.values()) {
+            int port = freePort();
+            int replay = freePort();
+            try (FakeEngine engine = new FakeEngine(new FakeEngine.Settings(form, port, replay, true, 0, "kv@tokens@" + form, 0, 3, false));
+                    BridgeApp _ = bridge(Map.of(BridgeOptions.SOURCE, List.of("tcp://127.0.0.1:" + port + " replay=tcp://127.0.0.1:" + replay)))) {
+                engine.publish(true, Batches.stored("GPU", null, hashes));
+                eventually(() -> answers(form.name(), Set.of(hashes[0], hashes[1])).size() == 2 ? "" : "the blocks are not found");
+            }
+        }
+        List<byte[]> records = log.bytes();
+        byte[] key = ByteBuffer.allocate(Long.BYTES).putLong(hashes[0]).array();
+        assertTrue(records.stream().anyMatch(record -> contains(record, key)), "the search finds what is there: the key of the block");
+        for (int token = Batches.FIRST_TOKEN; token < Batches.FIRST_TOKEN + 8; token++) {
+            int id = token;
+            for (byte[] form : forms(id)) {
+                assertFalse(records.stream().anyMatch(record -> contains(record, form)),
+                        () -> "a record has " + id + " as " + HexFormat.of().formatHex(form));
+            }
+        }
+    }
+
+    /** A number in text, in four bytes from either end, and as Avro writes it. */
+    private static List<byte[]> forms(int number) {
+        ByteBuffer avro = ByteBuffer.allocate(10);
+        long left = 2L * number; // zigzag of a positive number
+        for (; left >= 0x80; left >>>= 7) {
+            avro.put((byte) (left | 0x80));
+        }
+        avro.put((byte) left);
+        return List.of(String.valueOf(number).getBytes(StandardCharsets.US_ASCII), ByteBuffer.allocate(4).putInt(number).array(),
+                ByteBuffer.allocate(4).order(ByteOrder.LITTLE_ENDIAN).putInt(number).array(), Arrays.copyOf(avro.array(), avro.position()));
+    }
+
+    private static boolean contains(byte[] record, byte[] part) {
+        return IntStream.rangeClosed(0, record.length - part.length)
+                .anyMatch(at -> Arrays.equals(record, at, at + part.length, part, 0, part.length));
     }
 }

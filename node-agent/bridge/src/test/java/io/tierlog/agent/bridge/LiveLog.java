@@ -14,6 +14,15 @@ import io.tierlog.ops.kafka.EmbeddedKafka;
 import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /** A broker with the topics of a log in three partitions, its controller and its directory, in this process. */
 public record LiveLog(EmbeddedKafka broker, ControllerApp controller, DirectoryApp where) implements AutoCloseable {
@@ -31,6 +40,25 @@ public record LiveLog(EmbeddedKafka broker, ControllerApp controller, DirectoryA
         DirectoryApp where = DirectoryApp.start(DirectoryConfig.of(access, Topics.DEFAULT, directory.resolve("directory")));
         assertTrue(where.awaitRunning(Duration.ofSeconds(60)));
         return new LiveLog(broker, controller, where);
+    }
+
+    /** Keys and values of all records of all topics, also of aborted transactions. */
+    List<byte[]> bytes() {
+        Topics topics = Topics.DEFAULT;
+        List<TopicPartition> all = Stream.of(topics.events(), topics.decisions(), topics.commands(), topics.placements(), topics.deadLetters())
+                .flatMap(topic -> IntStream.range(0, PARTITIONS).mapToObj(partition -> new TopicPartition(topic, partition))).toList();
+        List<byte[]> found = new ArrayList<>();
+        try (KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(
+                KafkaAccess.of(broker.bootstrapServers()).client(Map.of()), new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+            consumer.assign(all);
+            consumer.seekToBeginning(all);
+            Map<TopicPartition, Long> ends = consumer.endOffsets(all);
+            while (all.stream().anyMatch(each -> consumer.position(each) < ends.getOrDefault(each, 0L))) {
+                consumer.poll(Duration.ofSeconds(1)).forEach(record ->
+                        Stream.of(record.key(), record.value()).filter(Objects::nonNull).forEach(found::add));
+            }
+        }
+        return found;
     }
 
     @Override
