@@ -104,9 +104,10 @@ function App() {
       stop();
     };
   }, [query, token, moment]);
-  const shown = page && page.page === at.page && page.atMs === moment && (at.page !== "node" || page.node === at.name) ? page : null;
+  const here = page && page.page === at.page && page.atMs === moment && (at.page !== "node" || page.node === at.name);
+  const shown = here && (moment || page.partitions > 0) ? page : null; // without a partition every number would be 0
   const old = page ? page.nowMs - page.lastMs + Math.max(0, now - page.receivedMs) : 0;
-  const stamp = moment ? `at ${stampOf(moment)}` : `${age(old)} old`;
+  const stamp = moment ? `at ${stampOf(moment)}` : page?.lastMs ? `${age(old)} old` : "nothing decided yet";
   return (
     <>
       <a class="skip" href="#main">Skip to the page</a>
@@ -171,8 +172,7 @@ function Notice({ link, page, now, setToken }) {
   }
   if (link.state === "lost") return <p class="notice warning" role="status">The server does not answer. The page tries again by itself; what it shows is old.</p>;
   if (link.missed && now - link.missed.atMs < 10_000) return <p class="notice warning" role="status">This browser was too slow and missed {link.missed.count} pages; it is up to date again.</p>;
-  if (page && page.reader !== "RUNNING") return <p class="notice warning" role="status">The reader of the log is {page.reader.toLowerCase()}: it goes on by itself.</p>;
-  if (page && page.behind > 10_000) return <p class="notice warning" role="status">Catching up: {page.behind.toLocaleString("en-US")} records behind the log.</p>;
+  if (page?.notice) return <p class={`notice ${page.notice.level}`} role="status">{page.notice.text}</p>;
   return null;
 }
 

@@ -265,7 +265,7 @@ export function Log({ page, stamp }) {
       <Panel title="Records by partition" note={note} wide>
         <Table head={["Partition", "Events/s", "Decisions/s", "Commands/s", "Refused", "Skipped", "Unreadable", "Latest decision"]} empty="No partition is here yet."
           rows={page.partitionRates.map((p) => [p.partition, rate(p.events / p.seconds), rate(p.facts / p.seconds), rate(p.commands / p.seconds), count(p.refused),
-            count(p.skipped), count(p.unreadable), `${age(page.nowMs - p.lastMs)} ago`])} />
+            count(p.skipped), count(p.unreadable), p.lastMs ? `${age(page.nowMs - p.lastMs)} ago` : "none"])} />
       </Panel>
       <Panel title="Not read yet" note={`now, ${stamp}; Kafka Streams is ${words(page.reader)}`} wide>
         <Table head={["Topic and partition", "Records behind"]} empty="The consumer has not reported yet." rows={Object.entries(page.lag).map(([name, lag]) => [name, count(lag)])} />

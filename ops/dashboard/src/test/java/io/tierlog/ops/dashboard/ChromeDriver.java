@@ -32,7 +32,7 @@ import java.util.zip.GZIPInputStream;
  * A headless Chromium, by the W3C WebDriver protocol of chromedriver. Seven calls of plain JSON: Selenium would bring some twenty jars, and would
  * download a driver where it finds none. For one thread.
  */
-final class ChromeDriver implements AutoCloseable {
+public final class ChromeDriver implements AutoCloseable {
     private static final Path BROWSER = Path.of("/usr/bin/chromium");
     private static final Path DRIVER = Path.of("/usr/bin/chromedriver");
     private static final Duration PATIENCE = Duration.ofSeconds(120);
@@ -46,7 +46,7 @@ final class ChromeDriver implements AutoCloseable {
     private final String session;
 
     /** Starts it with a profile of its own; skips the test where there is none. */
-    ChromeDriver(Path directory) throws IOException, InterruptedException {
+    public ChromeDriver(Path directory) throws IOException, InterruptedException {
         assumeTrue(Files.isExecutable(BROWSER) && Files.isExecutable(DRIVER),
                 "NOT RUN: no browser; apt-get install chromium chromium-driver");
         driver = new ProcessBuilder(DRIVER.toString(), "--port=0").redirectErrorStream(true).start();
@@ -103,19 +103,19 @@ final class ChromeDriver implements AutoCloseable {
     }
 
     /** Runs a script in the page; what it returns, or the promise that it returns. */
-    JsonNode run(String script, String... arguments) throws IOException, InterruptedException {
+    public JsonNode run(String script, String... arguments) throws IOException, InterruptedException {
         ObjectNode body = NODES.objectNode().put("script", script);
         List.of(arguments).forEach(body.putArray("args")::add);
         return call("POST", session + "/execute/sync", body);
     }
 
     /** What an element shows; empty text when there is none. */
-    String text(String selector) throws IOException, InterruptedException {
+    public String text(String selector) throws IOException, InterruptedException {
         return run("return document.querySelector(arguments[0])?.innerText ?? ''", selector).asText();
     }
 
     /** Waits until a script returns true. */
-    void await(String what, String script, String... arguments) throws IOException, InterruptedException {
+    public void await(String what, String script, String... arguments) throws IOException, InterruptedException {
         long deadline = System.nanoTime() + WAIT_NS;
         while (!run(script, arguments).asBoolean()) {
             if (System.nanoTime() > deadline) {
@@ -126,13 +126,13 @@ final class ChromeDriver implements AutoCloseable {
     }
 
     /** Leaves the page, and forgets what its console has shown. */
-    void leave() throws IOException, InterruptedException {
+    public void leave() throws IOException, InterruptedException {
         open("about:blank");
         console();
     }
 
     /** Opens one of the pages, and waits until it shows something of the log. */
-    void openPage(String url) throws IOException, InterruptedException {
+    public void openPage(String url) throws IOException, InterruptedException {
         open("about:blank"); // another hash alone loads nothing
         open(url);
         await(url + " is shown", "return document.querySelector('.link')?.innerText === 'live' && !document.querySelector('main > .empty')");
@@ -170,7 +170,7 @@ final class ChromeDriver implements AutoCloseable {
     }
 
     /** What the console got since the last call. */
-    List<String> console() throws IOException, InterruptedException {
+    public List<String> console() throws IOException, InterruptedException {
         JsonNode entries = call("POST", session + "/se/log", NODES.objectNode().put("type", "browser"));
         return StreamSupport.stream(entries.spliterator(), false).map(entry -> entry.path("message").asText()).toList();
     }

@@ -141,7 +141,19 @@ final class AttackScene implements AutoCloseable {
     /** An agent process and the port of its engine API. */
     record Agent(ChildProcess process, int port) {}
 
-    private ChildProcess service(String name, String command, String... arguments) {
+    /** A live page; its port outlives it, so that the next one can take the same. */
+    LivePage livePage(int port) throws InterruptedException {
+        int at = port > 0 ? port : freePort();
+        ChildProcess process = service("dashboard", "dashboard", "--bootstrap-servers", access.bootstrapServers(),
+                "--state-dir", directory.resolve("dashboard").toString(), "--dashboard-listen", "127.0.0.1:" + at);
+        return new LivePage(process, at, ready(process).path("url").asText());
+    }
+
+    /** A live page and where browsers find it. */
+    record LivePage(ChildProcess process, int port, String url) {}
+
+    /** A command under a name of its own, not waited for. */
+    ChildProcess service(String name, String command, String... arguments) {
         return service(name, with(List.of(command), arguments));
     }
 
@@ -170,7 +182,7 @@ final class AttackScene implements AutoCloseable {
         }
     }
 
-    private static JsonNode ready(ChildProcess process) throws InterruptedException {
+    static JsonNode ready(ChildProcess process) throws InterruptedException {
         try {
             return JSON.readTree(process.awaitReady(START));
         } catch (IOException e) {

@@ -45,6 +45,9 @@ public final class DashboardStreams implements AutoCloseable {
     private static final int COMMIT_MS = 1_000;
     private static final int POLL_RECORDS = 2_000;
     private static final int FETCH_BYTES = 8 << 20;
+    /** A page that was killed keeps its partitions from its successor for so long. */
+    private static final int SESSION_MS = 10_000;
+    private static final int HEARTBEAT_MS = SESSION_MS / 4;
 
     private final KafkaStreams streams;
     private final FoldTasks tasks = new FoldTasks();
@@ -118,6 +121,8 @@ public final class DashboardStreams implements AutoCloseable {
         all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.ISOLATION_LEVEL_CONFIG),
                 IsolationLevel.READ_COMMITTED.toString().toLowerCase(Locale.ROOT));
         all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG), "earliest");
+        all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG), SESSION_MS);
+        all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.HEARTBEAT_INTERVAL_MS_CONFIG), HEARTBEAT_MS);
         all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_POLL_RECORDS_CONFIG), POLL_RECORDS);
         all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.FETCH_MAX_BYTES_CONFIG), FETCH_BYTES);
         return all;
@@ -172,6 +177,16 @@ public final class DashboardStreams implements AutoCloseable {
                 .collect(Collectors.toSet());
         lag.keySet().removeAll(old);
         return lag;
+    }
+
+    /** For how long the brokers have not taken its heartbeats, which go every 2.5 s; 0 before the first, and while it joins its group. */
+    public long brokersSilentMs() {
+        if (streams.state() != KafkaStreams.State.RUNNING) {
+            return 0;
+        }
+        return streams.metrics().entrySet().stream().filter(metric -> metric.getKey().name().equals("last-heartbeat-seconds-ago"))
+                .mapToLong(metric -> metric.getValue().metricValue() instanceof Double seconds ? (long) (1_000 * seconds) : 0)
+                .max().orElse(0);
     }
 
     @Override

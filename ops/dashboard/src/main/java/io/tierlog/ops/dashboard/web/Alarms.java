@@ -11,15 +11,12 @@ import io.tierlog.schemas.Tier;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 
 /** What an operator should look at, with what it means, from the numbers that the overview shows: errors first, and counts before nodes. */
 final class Alarms {
-    private static final long QUIET_MS = 15_000;
     private static final long ABOVE_MS = 60_000;
     private static final long LOST_MS = 3_600_000;
-    private static final long BEHIND = 10_000;
     private static final long LEAST_REQUESTS = 20;
     private static final double EXPIRED_SHARE = 0.1;
 
@@ -27,9 +24,8 @@ final class Alarms {
 
     private Alarms() {}
 
-    static ArrayNode of(Counters sum, List<NodeRow> nodes, LogPosition log, long lastMs, long nowMs) {
+    static ArrayNode of(Counters sum, List<NodeRow> nodes, long lastMs) {
         Alarms alarms = new Alarms();
-        alarms.reader(log, lastMs, nowMs);
         alarms.counts(sum);
         for (NodeRow node : nodes) {
             alarms.node(node, lastMs);
@@ -37,19 +33,6 @@ final class Alarms {
         // "error" comes before "warning", and equals stay in their order.
         alarms.found.sort(Comparator.comparing(alarm -> alarm.path("level").asText()));
         return JsonNodeFactory.instance.arrayNode().addAll(alarms.found);
-    }
-
-    private void reader(LogPosition log, long lastMs, long nowMs) {
-        if (!log.state().equals(LogPosition.RUNNING)) {
-            add("warning", "This page is " + log.state().toLowerCase(Locale.ROOT), "it restores or joins its group, and goes on by itself", "log");
-        }
-        if (log.behind() > BEHIND) {
-            add("warning", "This page is " + log.behind() + " records behind the log", "numbers are old until it has caught up", "log");
-        }
-        if (lastMs > 0 && nowMs - lastMs > QUIET_MS) {
-            add("error", "The log is silent for " + (nowMs - lastMs) / 1_000 + " s", "no controller ticks: is one running, can it reach the brokers?",
-                    "log");
-        }
     }
 
     private void node(NodeRow node, long lastMs) {

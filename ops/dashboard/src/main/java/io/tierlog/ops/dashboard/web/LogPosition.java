@@ -8,8 +8,9 @@ import java.util.Map;
  *
  * @param state of Kafka Streams
  * @param lag records that are not read yet, by {@code TOPIC-PARTITION}
+ * @param brokersSilentMs for how long the brokers have taken no heartbeat
  */
-public record LogPosition(String state, Map<String, Long> lag) {
+public record LogPosition(String state, Map<String, Long> lag, long brokersSilentMs) {
     /** The state in which it has its partitions and their rows. */
     static final String RUNNING = "RUNNING";
 

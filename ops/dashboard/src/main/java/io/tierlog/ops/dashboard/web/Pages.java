@@ -58,7 +58,7 @@ public final class Pages {
 
     /** The pages of a moment whose state is in other folds. */
     Pages at(FoldTasks state, long moment) {
-        return new Pages(state, kept, moment, new Shown(() -> new LogPosition(LogPosition.RUNNING, Map.of()), () -> moment, false));
+        return new Pages(state, kept, moment, new Shown(() -> new LogPosition(LogPosition.RUNNING, Map.of(), 0), () -> moment, false));
     }
 
     /**
@@ -71,7 +71,7 @@ public final class Pages {
         Map<Integer, PartitionFold.Seen> seen = tasks.read(PartitionFold::seen);
         long lastMs = atMs > 0 ? atMs : seen.values().stream().mapToLong(PartitionFold.Seen::lastMs).max().orElse(0);
         ObjectNode body = switch (query.page()) {
-            case "overview" -> overview(query, position, lastMs);
+            case "overview" -> overview(query, lastMs);
             case "nodes" -> nodes();
             case "node" -> node(query, position, lastMs);
             case "requests" -> requests(query);
@@ -80,11 +80,13 @@ public final class Pages {
             case "log" -> log(query, position, lastMs);
             default -> throw new IllegalArgumentException("Invalid page " + query.page());
         };
-        return body.put("page", query.page()).put("lastMs", lastMs).put("nowMs", nowMs.getAsLong()).put("reader", position.state())
+        long now = nowMs.getAsLong();
+        Notice.of(position, lastMs, now).ifPresent(notice -> body.putObject("notice").put("level", notice.level()).put("text", notice.text()));
+        return body.put("page", query.page()).put("lastMs", lastMs).put("nowMs", now).put("reader", position.state())
                 .put("behind", position.behind()).put("partitions", seen.size()).put("atMs", atMs).put("firstMs", firstMs());
     }
 
-    private ObjectNode overview(PageQuery query, LogPosition position, long lastMs) {
+    private ObjectNode overview(PageQuery query, long lastMs) {
         Span span = Span.last(query.minutes(), firstMs(), lastMs);
         List<Window> windows = new ArrayList<>();
         kept.read(fold -> copies(fold, span)).values().forEach(windows::addAll);
@@ -100,7 +102,7 @@ public final class Pages {
         windows.forEach(sum::add);
         ObjectNode body = OverviewPage.json(span, windows, sum, total);
         body.put("minutes", query.minutes());
-        body.set("alarms", Alarms.of(sum.counters(), nodes, position, lastMs, nowMs.getAsLong()));
+        body.set("alarms", Alarms.of(sum.counters(), nodes, lastMs));
         body.put("nodesUp", nodes.stream().filter(node -> node.state().equals(NodeRow.UP)).count()).put("nodes", nodes.size());
         body.put("inFlight", tasks.read(fold -> {
             long count = 0;

@@ -16,15 +16,14 @@ import org.junit.jupiter.api.Test;
 /** What is an alarm, and in which order. */
 class AlarmsTest {
     private static final long HOUR_MS = 3_600_000;
-    private static final LogPosition READS = new LogPosition("RUNNING", Map.of());
 
     private static NodeRow node(String name, long aboveSinceMs) {
         return new NodeRow(name, 1, NodeRow.UP, false, 1, 1, 0, 0, Set.of(),
                 Map.of(Tier.HOST, new NodeRow.TierRow(9, 1, 0, 9, 0, 0, 0, 0, aboveSinceMs)), 0);
     }
 
-    private static List<String> alarms(Counters sum, List<NodeRow> nodes, long nowMs) {
-        return Alarms.of(sum, nodes, READS, nowMs, nowMs).valueStream().map(alarm -> alarm.path("what").asText()).toList();
+    private static List<String> alarms(Counters sum, List<NodeRow> nodes, long lastMs) {
+        return Alarms.of(sum, nodes, lastMs).valueStream().map(alarm -> alarm.path("what").asText()).toList();
     }
 
     /** Its last report is older than the loss: the controller may have been away for hours before it found the node lost. */
