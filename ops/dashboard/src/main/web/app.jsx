@@ -130,8 +130,8 @@ function App() {
             <button type="button" disabled={!range.lastMs} onClick={() => setTravel(true)}>Go back in time</button>
           )}
           <button type="button" class="theme" onClick={switchTheme} aria-label={`Switch to ${theme === "dark" ? "light" : "dark"} colours`}>{theme === "dark" ? "Light" : "Dark"}</button>
-          <Connection link={link} />
         </div>
+        <Connection link={link} />
       </header>
       <Notice link={link} page={page} now={now} setToken={(value) => { store("token", value); setToken(value); }} />
       {HAS_PAST.includes(at.page) && (travel || past > 0) && (

@@ -40,7 +40,7 @@ export function Blocks({ page, stamp, token }) {
         {answer.state === "refused" && <p class="notice error inner">{answer.why}</p>}
         {answer.state === "found" && <Found json={answer.json} search={search} />}
       </div>
-      <Panel title="Prefixes that saved the most" note={`prompts with the same first block, ${stamp}`} wide>
+      <Panel title="Prefixes that saved the most" note={`by first block; the area is what was saved, the colour how many blocks were found; ${stamp}`} wide>
         <Treemap prefixes={page.prefixes} find={search} />
       </Panel>
     </>

@@ -25,9 +25,12 @@ function stacked(data, series) {
   return sums.reverse();
 }
 
-export function Chart({ label, data, series, stack, format, max, theme, height = 170 }) {
+/** `empty` is shown where there is no value at all. */
+export function Chart({ label, data, series, stack, format, max, theme, height = 170, empty = "Nothing yet." }) {
   const [ref, width] = useWidth();
   const plot = useRef(null);
+  const none = series.every((one) => data[one.key].every((value) => value === null));
+  const tick = (value) => (none ? "" : format(value).replace(/(\.\d*?)0+(?=\D|$)/, "$1").replace(/\.(?=\D|$)/, "")); // 20.0/s is 20/s on an axis
   const shown = stack ? [...series].reverse() : series;
   const values = [data.at, ...(stack ? stacked(data, series) : series.map((one) => data[one.key]))];
   useEffect(() => {
@@ -42,8 +45,9 @@ export function Chart({ label, data, series, stack, format, max, theme, height =
         padding: [null, 28, null, null], // the last time stands below the end of the line
         scales: { x: { time: true }, y: { range: (u, low, high) => [0, max ?? Math.max(high * 1.1, 1e-3)] } },
         axes: [
-          { ...axis, size: 28, space: 70, values: (u, ticks) => ticks.map((t) => new Date(t * 1000).toTimeString().slice(0, ticks.at(-1) - ticks[0] < 300 ? 8 : 5)) },
-          { ...axis, size: 58, space: 34, values: (u, ticks) => ticks.map(format) },
+          { ...axis, size: 28, space: (u, _, from, to) => (u.width < 400 && to - from > 120 ? 42 : 70), // whole minutes are short
+            values: (u, ticks) => ticks.map((t) => new Date(t * 1000).toTimeString().slice(0, ticks.some((each) => each % 60) ? 8 : 5)) },
+          { ...axis, size: 58, space: 34, values: (u, ticks) => ticks.map(tick) },
         ],
         series: [
           {},
@@ -63,7 +67,7 @@ export function Chart({ label, data, series, stack, format, max, theme, height =
     );
     plot.current = made;
     return () => made.destroy();
-  }, [width, theme]);
+  }, [width, theme, none]);
   useEffect(() => {
     if (plot.current) plot.current.setData(values);
   }, [data]);
@@ -74,6 +78,7 @@ export function Chart({ label, data, series, stack, format, max, theme, height =
   return (
     <figure class="chart">
       <div ref={ref} class="plot" style={{ minHeight: `${height}px` }} aria-hidden="true" />
+      {none && <p class="nothing">{empty}</p>}
       <figcaption>
         <span class="hidden">{label}. Latest values: </span>
         <ul class="legend">

@@ -35,6 +35,8 @@ export function stampOf(ms) {
   return `${at.getFullYear()}-${String(at.getMonth() + 1).padStart(2, "0")}-${String(at.getDate()).padStart(2, "0")} ${clock(ms)}`;
 }
 
+/** Begins a sentence with it. */
+export const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 export const words = (name) => String(name || "").toLowerCase().replaceAll("_", " ");
 export const TIERS = ["device", "host", "disk", "store", "peer"];
 

@@ -1,7 +1,7 @@
 // What each page shows. All text of the log goes through Preact, which escapes it.
 import { useState } from "preact/hooks";
 import { Chart, Flow, Parts, tierSeries } from "./charts.jsx";
-import { age, bytes, clock, count, millis, percent, rate, span, TIERS, words } from "./format.js";
+import { age, bytes, clock, count, millis, percent, rate, sentence, span, TIERS, words } from "./format.js";
 
 export function Panel({ title, note, wide, children }) {
   return (
@@ -42,7 +42,7 @@ export function Overview({ page, theme, stamp }) {
       <p class="note stretch">Figures: {note}.</p>
       <div class="panels">
         <Panel title="Where the blocks of prompts were found" note={note} wide>
-          <Chart label="Share of the blocks of prompts by the tier they were found on" data={series} series={tierSeries} stack max={1} format={(v) => `${Math.round(100 * v)} %`} theme={theme} height={200} />
+          <Chart label="Share of the blocks of prompts by the tier they were found on" data={series} series={tierSeries} stack max={1} format={(v) => `${Math.round(100 * v)} %`} theme={theme} height={200} empty="No prompt has been computed." />
           <Parts parts={parts} label="Blocks of prompts" />
           <p class="note">{count(parts.reduce((all, p) => all + p.value, 0))} blocks of {count(sum.prefilled)} prompts; {percent(1 - sum.hitRatio)} computed</p>
         </Panel>
@@ -51,7 +51,7 @@ export function Overview({ page, theme, stamp }) {
             series={[{ key: "requests", label: "submitted", colour: "host" }, { key: "expired", label: "waits expired", colour: "bad" }]} />
         </Panel>
         <Panel title="Submit to ready" note={note}>
-          <Chart label="Time from submit to ready of requests that waited" data={series} format={(v) => millis(v)} theme={theme}
+          <Chart label="Time from submit to ready of requests that waited" data={series} format={(v) => millis(v)} theme={theme} empty="No request waited."
             series={[{ key: "p50", label: "p50", colour: "host" }, { key: "p99", label: "p99", colour: "store", dash: [6, 4] }]} />
         </Panel>
         <Panel title="Bytes between tiers" note={note}>
@@ -85,7 +85,7 @@ function Alarms({ alarms, note }) {
     <ul class="alarms" aria-label="Alarms">
       {alarms.slice(0, 8).map((alarm) => (
         <li key={alarm.what} class={alarm.level}>
-          <a href={`#/${alarm.page}`}><b>{alarm.level === "error" ? "Error" : "Warning"}: {alarm.what}</b></a> <span>{alarm.means}. {note}.</span>
+          <a href={`#/${alarm.page}`}><b>{alarm.level === "error" ? "Error" : "Warning"}: {alarm.what}</b></a> <span>{sentence(alarm.means)}. {sentence(note)}.</span>
         </li>
       ))}
       {alarms.length > 8 && <li>{alarms.length - 8} more</li>}
@@ -173,7 +173,7 @@ export function Node({ page, theme, stamp, minutes }) {
     <>
       <p><a href="#/nodes">All nodes</a></p>
       <div class="panels">
-        <Panel title={page.node} note={`now, ${stamp}`}>
+        <Panel title="Tiers" note={`now, ${stamp}`}>
           <p><span class={`state ${stateClass(page.state)}`}>{words(page.state)}</span></p>
           {page.tiers.filter((t) => t.capacity > 0).map((tier) => <Fill key={tier.tier} tier={tier} />)}
           <NodeFacts node={page} page={page} />
@@ -210,9 +210,9 @@ function Waterfall({ operations, lastMs }) {
             <span class="what" title={o.id}>{words(o.kind)} <span class="note">{count(o.blocks)} blocks{o.movedBytes ? `, ${bytes(o.movedBytes)}` : ""}</span></span>
             <span class="time" role="img" aria-label={`issued ${clock(o.issuedMs)}, ${o.endedMs ? `ended after ${millis(o.endedMs - o.issuedMs)}` : "in flight"}`}>
               <i class="queued" style={{ left: `${at(o.issuedMs)}%`, width: `${Math.max(0.3, at(start) - at(o.issuedMs))}%` }} />
-              <i class={o.endedMs ? "moving" : "moving open"} style={{ left: `${at(start)}%`, width: `${Math.max(0.6, at(end) - at(start))}%` }} />
+              {(o.startedMs || o.endedMs) > 0 && <i class={o.endedMs ? "moving" : "moving open"} style={{ left: `${at(start)}%`, width: `${Math.max(0.6, at(end) - at(start))}%` }} />}
             </span>
-            <span class="end">{o.endedMs ? `${words(o.end.split(" ")[0])}, ${millis(o.endedMs - o.issuedMs)}` : o.overdueMs ? "overdue" : "in flight"}</span>
+            <span class="end">{o.endedMs ? `${words(o.end.split(" ")[0])}, ${millis(o.endedMs - o.issuedMs)}` : o.overdueMs ? "overdue" : o.startedMs ? "moving" : "queued"}</span>
           </li>
         );
       })}
@@ -220,13 +220,18 @@ function Waterfall({ operations, lastMs }) {
   );
 }
 
+const NUMBER = /^[\d.,]+( (%|ms|s|s ago|min|h|B|[KMGTP]iB))?$/;
+
+/** A table; columns of numbers, the first apart, are aligned by their last digit. */
 export function Table({ head, rows, empty }) {
   if (!rows.length) return <p class="empty">{empty}</p>;
+  const isNumber = (cell) => ["string", "number"].includes(typeof cell) && NUMBER.test(cell);
+  const kind = head.map((_, j) => (j > 0 && rows.some((row) => isNumber(row[j])) && rows.every((row) => row[j] === "" || isNumber(row[j])) ? "num" : ""));
   return (
     <div class="scroll" tabindex="0" role="region" aria-label={head.join(", ")}>
       <table>
-        <thead><tr>{head.map((name) => <th key={name}>{name}</th>)}</tr></thead>
-        <tbody>{rows.map((row, i) => <tr key={i}>{row.map((cell, j) => <td key={j}>{cell}</td>)}</tr>)}</tbody>
+        <thead><tr>{head.map((name, j) => <th key={name} class={kind[j]}>{name}</th>)}</tr></thead>
+        <tbody>{rows.map((row, i) => <tr key={i}>{row.map((cell, j) => <td key={j} class={kind[j]}>{cell}</td>)}</tr>)}</tbody>
       </table>
     </div>
   );
@@ -245,15 +250,18 @@ export function Requests({ page, stamp, filter, setFilter }) {
         {field("slow", "Waited at least, ms", { type: "number", min: 0, placeholder: "0" })}
         <label class="check"><input type="checkbox" checked={filter.computed === "1"} onChange={(e) => setFilter({ ...filter, computed: e.currentTarget.checked ? "1" : "" })} />computed blocks</label>
       </form>
-      <p class="note stretch">{page.atMs ? `The ${page.requests.length} active attempts that match` : `The last ${page.requests.length} attempts that match`}, {stamp}.</p>
-      <Table head={["Submitted", "Request", "Namespace", "Node", "State", "Ready after", "Prefilled after", "Where its blocks were"]} empty="No request matches."
-        rows={page.requests.map((r) => [
-          clock(r.submittedMs), r.attempt > 1 ? `${r.request} (attempt ${r.attempt})` : r.request, r.namespace, r.node,
-          <span title={words(r.reason)}>{words(r.state)}{r.expired ? ", wait expired" : ""}</span>,
-          !r.waits ? "at once" : r.readyMs ? millis(r.readyMs - r.submittedMs) : "waits",
-          r.prefilledMs ? millis(r.prefilledMs - r.submittedMs) : "",
-          r.prefilledMs ? <Parts parts={found(r.found)} label="Blocks" /> : "",
-        ])} />
+      <Panel title={page.atMs ? "Active attempts" : "Last attempts"} note={`${count(page.requests.length)} that match, ${stamp}`} wide>
+        <div class="lines">
+          <Table head={["Submitted", "Request", "Namespace", "Node", "State", "Ready after", "Prefilled after", "Where its blocks were"]} empty="No request matches."
+            rows={page.requests.map((r) => [
+              clock(r.submittedMs), r.attempt > 1 ? `${r.request} (attempt ${r.attempt})` : r.request, r.namespace, r.node,
+              <span title={words(r.reason)}>{words(r.state)}{r.expired ? ", wait expired" : ""}</span>,
+              !r.waits ? "at once" : r.readyMs ? millis(r.readyMs - r.submittedMs) : "waits",
+              r.prefilledMs ? millis(r.prefilledMs - r.submittedMs) : "",
+              r.prefilledMs ? <Parts parts={found(r.found)} label="Blocks" /> : "",
+            ])} />
+        </div>
+      </Panel>
     </>
   );
 }

@@ -42,9 +42,9 @@ final class OverviewPage {
         put(series, "disk", points, w -> share(w, Names.hits(w.counters()).disk()));
         put(series, "store", points, w -> share(w, Names.hits(w.counters()).store()));
         put(series, "peer", points, w -> share(w, Names.hits(w.counters()).peer()));
-        put(series, "requests", points, w -> w.counters().get(Names.SUBMITTED) / seconds);
-        put(series, "expired", points, w -> w.counters().get(Names.EXPIRED) / seconds);
-        put(series, "evicted", points, w -> w.counters().sum(Names.EVICTED) / seconds);
+        rates(series, "requests", points, w -> w.counters().get(Names.SUBMITTED) / seconds);
+        rates(series, "expired", points, w -> w.counters().get(Names.EXPIRED) / seconds);
+        rates(series, "evicted", points, w -> w.counters().sum(Names.EVICTED) / seconds);
         List<Percentiles> ready = points.stream().map(w -> w.ready().percentiles()).toList();
         ArrayNode p50 = series.putArray("p50");
         ArrayNode p99 = series.putArray("p99");
@@ -66,6 +66,14 @@ final class OverviewPage {
         for (Window point : points) {
             double number = value.applyAsDouble(point);
             addOrNull(values, !Double.isNaN(number), number);
+        }
+    }
+
+    /** The last point is not over: of a rate it has no value, unless it is the only one. */
+    private static void rates(ObjectNode series, String name, List<Window> points, ToDoubleFunction<Window> value) {
+        put(series, name, points.subList(0, Math.max(1, points.size() - 1)), value);
+        if (points.size() > 1) {
+            series.withArrayProperty(name).addNull();
         }
     }
 
