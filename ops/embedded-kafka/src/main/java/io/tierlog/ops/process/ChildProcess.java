@@ -132,6 +132,25 @@ public final class ChildProcess implements AutoCloseable {
             return this;
         }
 
+        /**
+         * Starts it, and waits for the line that {@link #readyWhen} names.
+         *
+         * @throws ChildProcessException when it cannot be started, or does not become ready in time: then it is killed
+         */
+        public ChildProcess startReady(Duration limit) throws InterruptedException {
+            ChildProcess process = start();
+            boolean isReady = false;
+            try {
+                process.awaitReady(limit);
+                isReady = true;
+                return process;
+            } finally {
+                if (!isReady) {
+                    process.kill();
+                }
+            }
+        }
+
         /** @throws ChildProcessException when it cannot be started */
         public ChildProcess start() {
             ProcessBuilder builder = new ProcessBuilder(command)

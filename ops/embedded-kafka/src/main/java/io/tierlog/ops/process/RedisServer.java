@@ -57,17 +57,7 @@ public final class RedisServer implements AutoCloseable {
     }
 
     private ChildProcess run() throws InterruptedException {
-        ChildProcess started = ChildProcess.program("redis-server", command).readyWhen(line -> line.contains("Ready to accept")).start();
-        boolean ready = false;
-        try {
-            started.awaitReady(PATIENCE);
-            ready = true;
-        } finally {
-            if (!ready) {
-                started.kill();
-            }
-        }
-        return started;
+        return ChildProcess.program("redis-server", command).readyWhen(line -> line.contains("Ready to accept")).startReady(PATIENCE);
     }
 
     /** Port on 127.0.0.1. */

@@ -53,6 +53,19 @@ final class ChildProcessTest {
         }
     }
 
+    /** The wait ends once the child has said its number: by then it runs. */
+    @Test
+    void aChildIsKilledWhenTheWaitUntilItIsReadyEnds() {
+        Thread here = Thread.currentThread();
+        List<String> pid = Collections.synchronizedList(new ArrayList<>());
+        ChildProcess.Builder silent = shell("echo $$; exec sleep 60").readyWhen(line -> line.equals("ready")).lines(line -> {
+            pid.add(line);
+            here.interrupt();
+        });
+        assertThrows(InterruptedException.class, () -> silent.startReady(LONG));
+        assertTrue(ProcessHandle.of(Long.parseLong(pid.getFirst())).isEmpty());
+    }
+
     @Test
     void aChildThatDoesNotAnswerInTimeIsReported() {
         try (ChildProcess child = shell("echo hello; read line; exec sleep 60").input().start()) {

@@ -42,23 +42,19 @@ public final class BrokerProcess implements AutoCloseable {
         } catch (IOException failure) {
             throw new UncheckedIOException("the broker process cannot be run", failure);
         }
-        ChildProcess process = ChildProcess.java(
+        ChildProcess.Builder broker = ChildProcess.java(
                         "the broker process", javaOptions(512), BrokerMain.class, List.of(directory.resolve("broker").toString()))
                 .input()
                 .log(directory.resolve("broker.err"))
-                .readyWhen(line -> line.startsWith(BrokerMain.READY))
-                .start();
+                .readyWhen(line -> line.startsWith(BrokerMain.READY));
         try {
+            ChildProcess process = broker.startReady(START);
             return new BrokerProcess(process, process.awaitReady(START).substring(BrokerMain.READY.length()));
         } catch (ChildProcessException failure) {
-            process.endInput(Duration.ZERO);
             throw BenchException.failed(
                             failure.getMessage(),
                             "look for a lack of memory or of space in the temporary directory, or name a running cluster with --bootstrap-servers")
                     .causedBy(failure);
-        } catch (InterruptedException interrupted) {
-            process.endInput(Duration.ZERO);
-            throw interrupted;
         }
     }
 

@@ -42,21 +42,17 @@ final class DashboardProcess implements AutoCloseable {
         Files.createDirectories(directory);
         List<String> options = new ArrayList<>(BrokerProcess.javaOptions(heapMb));
         options.addAll(core.options());
-        ChildProcess process = ChildProcess.java(
+        ChildProcess.Builder program = ChildProcess.java(
                         "the live page", options, DashboardMain.class, List.of(servers, topics.prefix(), directory.resolve("state").toString()))
                 .through(core.program())
                 .input()
                 .log(directory.resolve("dashboard.err"))
-                .readyWhen(line -> line.startsWith(DashboardMain.READY))
-                .start();
+                .readyWhen(line -> line.startsWith(DashboardMain.READY));
         try {
+            ChildProcess process = program.startReady(START);
             return new DashboardProcess(process, process.awaitReady(START).substring(DashboardMain.READY.length()).split(" ", -1));
         } catch (ChildProcessException e) {
-            process.endInput(Duration.ZERO);
             throw failed(e);
-        } catch (InterruptedException e) {
-            process.endInput(Duration.ZERO);
-            throw e;
         }
     }
 

@@ -32,21 +32,17 @@ final class DirectoryProcess implements AutoCloseable {
     /** Starts one and waits until it has its partitions. */
     static DirectoryProcess start(String servers, String prefix, Path directory, int heapMb) throws IOException, InterruptedException {
         Files.createDirectories(directory);
-        ChildProcess process = ChildProcess.java(
+        ChildProcess.Builder program = ChildProcess.java(
                         "the directory process", BrokerProcess.javaOptions(heapMb), DirectoryMain.class,
                         List.of(servers, prefix, directory.resolve("state").toString()))
                 .input()
                 .log(directory.resolve("directory.err"))
-                .readyWhen(line -> line.startsWith(DirectoryMain.READY))
-                .start();
+                .readyWhen(line -> line.startsWith(DirectoryMain.READY));
         try {
+            ChildProcess process = program.startReady(START);
             return new DirectoryProcess(process, process.awaitReady(START).substring(DirectoryMain.READY.length()).split(" ", -1));
         } catch (ChildProcessException e) {
-            process.endInput(Duration.ZERO);
             throw failed(e);
-        } catch (InterruptedException e) {
-            process.endInput(Duration.ZERO);
-            throw e;
         }
     }
 

@@ -45,17 +45,14 @@ public final class S3MockProcess implements AutoCloseable {
             port = free.getLocalPort();
         }
         Files.createDirectories(directory);
-        ChildProcess process = ChildProcess.program("S3Mock", List.of(
+        ChildProcess.Builder mock = ChildProcess.program("S3Mock", List.of(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx1g", "-jar", program.toString(),
                         "--server.port=0", "--http.port=" + port, "--com.adobe.testing.s3mock.store.initialBuckets=" + BUCKET,
                         "--com.adobe.testing.s3mock.store.root=" + directory.toAbsolutePath()))
-                .readyWhen(line -> line.contains("Started S3MockApplication"))
-                .start();
+                .readyWhen(line -> line.contains("Started S3MockApplication"));
         try {
-            process.awaitReady(PATIENCE);
-            return new S3MockProcess(process, port);
+            return new S3MockProcess(mock.startReady(PATIENCE), port);
         } catch (ChildProcessException e) {
-            process.kill();
             throw BenchException.failed("S3Mock did not start: " + e.getMessage(), "start it by hand: java -jar " + program).causedBy(e);
         }
     }
