@@ -53,7 +53,7 @@ final class ChildProcessTest {
         }
     }
 
-    /** The wait ends once the child has said its number: by then it runs. */
+    /** The wait ends once the child has printed its number: by then it runs. */
     @Test
     void aChildIsKilledWhenTheWaitUntilItIsReadyEnds() {
         Thread here = Thread.currentThread();

@@ -7,7 +7,7 @@ import java.util.Optional;
 /**
  * Why what a page shows is old, in plain words, with what happens next. Every page shows it above its numbers.
  *
- * @param level {@code error} where somebody must act, {@code warning} where the page goes on by itself
+ * @param level {@code error} where an operator must act, {@code warning} where the page goes on by itself
  */
 record Notice(String level, String text) {
     /** A heartbeat goes every 2.5 s, and a restart of a broker takes some seconds. */
