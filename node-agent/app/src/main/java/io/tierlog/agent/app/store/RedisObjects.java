@@ -22,9 +22,9 @@ import redis.clients.jedis.Protocol.Command;
  * the generation {@code g}, the size {@code n}, the header {@code h}, and chunks of the block of 1 MiB, {@code 0} and on, so that no command moves
  * more: the server runs one at a time.
  *
- * <p>A put of one chunk is one script that compares the version and sets all. A longer one is staged, chunk by chunk, under a key of its own that
- * expires, and a script renames it. A read takes the version with every chunk, and begins again when another put came between. Needs Redis 4 or
- * Valkey, without cluster mode. Safe for use by several threads.
+ * <p>A put stages the chunks under a key of its own that expires, then a script compares the version and renames it: one round trip. The chunks do
+ * not pass through the script, since Lua would copy each twice. A read takes the version with every chunk, and begins again when another put came
+ * between. Needs Redis 4 or Valkey, without cluster mode. Safe for use by several threads.
  */
 final class RedisObjects implements ObjectPort {
     private static final Logger LOG = LoggerFactory.getLogger(RedisObjects.class);
@@ -32,28 +32,23 @@ final class RedisObjects implements ObjectPort {
     static final int CHUNK_BYTES = 1 << 20;
     private static final Duration STAGED = Duration.ofMinutes(10);
     private static final int MOST_READS = 8;
+    /** For the four commands that stage a chunk. */
+    private static final int STAGING_REPLIES = 4;
 
-    /** KEYS: staged object. ARGV: milliseconds, field, bytes. */
-    private static final byte[] STAGE = """
-            redis.call('HSET', KEYS[1], ARGV[2], ARGV[3])
-            return redis.call('PEXPIRE', KEYS[1], ARGV[1])""".getBytes(UTF_8);
-
-    /** KEYS: object, staged object (or none). ARGV: version expected, version, generation, size, header, chunk or count of those staged. */
-    private static final byte[] PUBLISH = """
-            if (redis.call('HGET', KEYS[1], 'v') or '') ~= ARGV[1] then
-              if KEYS[2] then redis.call('UNLINK', KEYS[2]) end
-              return 0
+    /**
+     * KEYS: object, staged object. ARGV: version expected, version, generation, size, header, count of chunks. A script that has removed something
+     * may write on a full server, so there an object can still be replaced by its tombstone, of which nothing is staged.
+     */
+    static final byte[] PUBLISH = """
+            local there = (redis.call('HGET', KEYS[1], 'v') or '') ~= ARGV[1]
+            if there or redis.call('HLEN', KEYS[2]) ~= tonumber(ARGV[6]) then
+              redis.call('UNLINK', KEYS[2])
+              return there and 0 or -1
             end
-            if KEYS[2] then
-              if redis.call('HLEN', KEYS[2]) ~= tonumber(ARGV[6]) then return -1 end
-              redis.call('HSET', KEYS[2], 'v', ARGV[2], 'g', ARGV[3], 'n', ARGV[4], 'h', ARGV[5])
-              redis.call('UNLINK', KEYS[1])
-              redis.call('RENAME', KEYS[2], KEYS[1])
-              redis.call('PERSIST', KEYS[1])
-            else
-              redis.call('UNLINK', KEYS[1])
-              redis.call('HSET', KEYS[1], 'v', ARGV[2], 'g', ARGV[3], 'n', ARGV[4], 'h', ARGV[5], '0', ARGV[6])
-            end
+            redis.call('UNLINK', KEYS[1])
+            redis.call('HSET', KEYS[2], 'v', ARGV[2], 'g', ARGV[3], 'n', ARGV[4], 'h', ARGV[5])
+            redis.call('RENAME', KEYS[2], KEYS[1])
+            redis.call('PERSIST', KEYS[1])
             return 1""".getBytes(UTF_8);
 
     private final StoreLocation.Redis at;
@@ -109,7 +104,7 @@ final class RedisObjects implements ObjectPort {
     /** The chunks after the first; false when the object was replaced meanwhile. What is missing stays unread, and the checksum tells. */
     private boolean rest(byte[] key, Seen seen, ByteBuffer body, Deadline deadline) throws StoreFault {
         return connections.call(deadline, connection -> {
-            for (int chunk = 1; chunk < chunks(body.limit()); chunk++) {
+            for (int chunk = 1; chunk < Math.ceilDiv(body.limit(), CHUNK_BYTES); chunk++) {
                 connection.sendCommand(Command.HMGET, key, bytes("v"), bytes(String.valueOf(chunk)));
                 List<byte @Nullable []> values = connection.getBinaryMultiBulkReply();
                 byte[] version = values.get(0);
@@ -147,34 +142,24 @@ final class RedisObjects implements ObjectPort {
     }
 
     private long publish(Connection connection, String name, String expected, String version, Image image) {
-        int chunks = chunks(image.body().limit());
-        List<byte[]> keys = new ArrayList<>(List.of(key(name)));
-        byte[] last = chunk(image.body(), 0);
-        if (chunks > 1) {
-            byte[] staged = bytes(at.prefix() + ":staged:{" + name + "}:" + version);
-            for (int i = 0; i < chunks; i++) {
-                eval(connection, STAGE, List.of(staged), List.of(
-                        bytes(String.valueOf(STAGED.toMillis())), bytes(String.valueOf(i)), chunk(image.body(), i)));
-            }
-            keys.add(staged);
-            last = bytes(String.valueOf(chunks));
+        byte[] staged = bytes(at.prefix() + ":staged:{" + name + "}:" + version);
+        int chunks = Math.ceilDiv(image.body().limit(), CHUNK_BYTES);
+        for (int i = 0; i < chunks; i++) {
+            // Together, so that nothing staged stays for ever when this process stops in between.
+            connection.sendCommand(Command.MULTI);
+            connection.sendCommand(Command.HSET, staged, bytes(String.valueOf(i)), chunk(image.body(), i));
+            connection.sendCommand(Command.PEXPIRE, staged, bytes(String.valueOf(STAGED.toMillis())));
+            connection.sendCommand(Command.EXEC);
         }
         byte[] header = new byte[image.header().limit()];
         image.header().get(0, header);
-        return eval(connection, PUBLISH, keys, List.of(
-                bytes(expected), bytes(version), bytes(String.valueOf(image.generation())), bytes(String.valueOf(image.size())), header, last));
-    }
-
-    private static long eval(Connection connection, byte[] script, List<byte[]> keys, List<byte[]> values) {
-        List<byte[]> all = new ArrayList<>(List.of(script, bytes(String.valueOf(keys.size()))));
-        all.addAll(keys);
-        all.addAll(values);
-        connection.sendCommand(Command.EVAL, all.toArray(byte[][]::new));
+        connection.sendCommand(Command.EVAL, PUBLISH, bytes("2"), key(name), staged,
+                bytes(expected), bytes(version), bytes(String.valueOf(image.generation())), bytes(String.valueOf(image.size())), header,
+                bytes(String.valueOf(chunks)));
+        for (int i = 0; i < chunks * STAGING_REPLIES; i++) {
+            connection.getOne();
+        }
         return connection.getIntegerReply();
-    }
-
-    private static int chunks(int bytes) {
-        return Math.max(1, Math.ceilDiv(bytes, CHUNK_BYTES));
     }
 
     private static byte[] chunk(ByteBuffer body, int index) {

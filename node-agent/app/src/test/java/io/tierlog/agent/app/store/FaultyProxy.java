@@ -33,6 +33,7 @@ public final class FaultyProxy implements AutoCloseable {
     private final Set<Socket> open = ConcurrentHashMap.newKeySet();
     private final AtomicInteger broken = new AtomicInteger();
     private final AtomicLong passed = new AtomicLong();
+    private final AtomicLong untilCut = new AtomicLong(Long.MAX_VALUE);
     private volatile Mode mode = Mode.PASS;
 
     /** @param server port on loopback */
@@ -52,6 +53,11 @@ public final class FaultyProxy implements AutoCloseable {
         if (next == Mode.CUT) {
             closeAll();
         }
+    }
+
+    /** After so many further bytes of clients, of all connections together, it goes to CUT; 1 or more. */
+    public void cutAfter(long bytes) {
+        untilCut.set(bytes);
     }
 
     /** Connections that ended while bytes did not pass, and those that found no server. */
@@ -103,9 +109,13 @@ public final class FaultyProxy implements AutoCloseable {
                         LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
                     }
                     boolean drips = mode == Mode.DRIP && answers;
-                    int length = drips ? 1 : read - at;
+                    int length = drips ? 1 : answers ? read - at : (int) Math.min(read - at, untilCut.get());
                     out.write(bytes, at, length);
                     at += length;
+                    if (!answers && untilCut.addAndGet(-length) == 0) {
+                        mode(Mode.CUT);
+                        return;
+                    }
                     if (answers) {
                         passed.addAndGet(length);
                     }

@@ -20,6 +20,7 @@ import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -136,7 +137,7 @@ class RedisStoreTest extends StoreContractTest {
     }
 
     @Test
-    void aFullServerRefusesWritesAndServesWhatItHas() {
+    void aFullServerRefusesWritesServesWhatItHasAndCanDelete() {
         List<Integer> arrived = new ArrayList<>();
         Result last = writeLarge(store(), 0);
         for (int i = 1; last.status() == BlockStatus.ARRIVED && i < 100; i++) {
@@ -151,6 +152,46 @@ class RedisStoreTest extends StoreContractTest {
             assertEquals(BlockStatus.ARRIVED, store().read(name(i), into).status());
             assertArrayEquals(bytes(large(i)), bytes(into));
         }
+        try (Jedis client = new Jedis("127.0.0.1", server().port())) {
+            client.configSet("maxmemory", "8mb");
+        }
+        for (int i : arrived) {
+            assertEquals(Result.gone(1), store().delete(name(i), 1));
+        }
+        assertEquals(BlockStatus.ARRIVED, writeLarge(store(), 0).status());
+    }
+
+    /** Wherever a writer stops, no reader sees a part of its block, and what it has staged expires. */
+    @Test
+    void aPutThatIsBrokenOffLeavesNothingThatStays() throws IOException {
+        int published = 0;
+        try (Jedis client = new Jedis("127.0.0.1", server().port())) {
+            for (int cut = 100; published == 0; cut += step(cut % RedisObjects.CHUNK_BYTES)) {
+                try (FaultyProxy proxy = new FaultyProxy(server().port());
+                        SharedStore far = StoreLocation.parse("redis://127.0.0.1:" + proxy.port() + "/0").open(false)) {
+                    proxy.cutAfter(cut);
+                    writeLarge(far, 1);
+                }
+                while (client.clientList().lines().count() > 1) {
+                    Thread.onSpinWait();
+                }
+                for (String key : client.keys("*")) {
+                    if (key.contains(":staged:")) {
+                        assertTrue(client.pttl(key) > 0, "cut after " + cut + " bytes: " + key + " stays");
+                    } else {
+                        assertEquals(3 + 4, client.hlen(key), "cut after " + cut + " bytes: three chunks, version, generation, size and header");
+                        published++;
+                    }
+                }
+                client.flushAll();
+            }
+        }
+        assertEquals(1, published);
+    }
+
+    /** Small around the ends of chunks, where commands of less than 200 bytes follow each other. */
+    private static int step(int withinChunk) {
+        return withinChunk < 3_000 ? 100 : Math.min(200_000, RedisObjects.CHUNK_BYTES - withinChunk);
     }
 
     /** With another policy than noeviction blocks are missing, whole or not at all. */
@@ -177,6 +218,18 @@ class RedisStoreTest extends StoreContractTest {
         assertEquals(60, arrived);
         assertTrue(missing > 20, "60 blocks of 2 MiB into 48 MB: " + missing + " missing");
         assertEquals(0, store().wrongObjects());
+    }
+
+    /** Where the server may evict what expires, a chunk of a block may vanish while it is put. */
+    @Test
+    void aBlockOfWhichAChunkIsMissingIsNotPublished() {
+        try (Jedis client = new Jedis("127.0.0.1", server().port())) {
+            client.hset("staged", "1", "second chunk");
+            List<byte[]> keys = Stream.of("object", "staged").map(String::getBytes).toList();
+            List<byte[]> values = Stream.of("", "version", "1", "128", "header", "2").map(String::getBytes).toList();
+            assertEquals(-1L, client.eval(RedisObjects.PUBLISH, keys, values));
+            assertEquals(Set.of(), client.keys("*"));
+        }
     }
 
     /** The answer drips, a byte in 100 ms, for longer than any test may take: the deadline of a call is for all of it. */
