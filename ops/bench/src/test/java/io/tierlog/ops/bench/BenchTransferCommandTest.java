@@ -46,7 +46,7 @@ final class BenchTransferCommandTest {
                 speedIsThere(direction.path("tierlog"));
                 for (JsonNode other : direction.path("others")) {
                     speedIsThere(other.path("speed"));
-                    assertTrue(other.path("ratio").asDouble() > 0, other.toString());
+                    assertTrue(other.path("ratio").asDouble(-1) >= 0, other.toString());
                 }
             }
         }
@@ -90,7 +90,7 @@ final class BenchTransferCommandTest {
             expected.addAll(List.of("host to s3, 1", "s3 to host, 1"));
         }
         if (redis) {
-            expected.addAll(tool ? List.of("host to redis, 1", "redis to host, 1") : List.of("host to redis, 0", "redis to host, 0"));
+            expected.addAll(tool ? List.of("host to redis, 2", "redis to host, 1") : List.of("host to redis, 0", "redis to host, 0"));
         }
         List<String> seen = new ArrayList<>();
         for (JsonNode tier : report.path("tiers")) {

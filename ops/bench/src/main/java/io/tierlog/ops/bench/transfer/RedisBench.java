@@ -6,10 +6,14 @@ import io.tierlog.ops.bench.transfer.Fio.Mode;
 import io.tierlog.ops.bench.transfer.TransferBenchConfig.Shape;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** A store in the Redis of this machine, against redis-benchmark with values of the same size and as many connections. */
+/**
+ * A store in the Redis of this machine, against redis-benchmark with values of the same size and as many connections: one key again and again, whose
+ * memory is never fresh, and for writes also random keys, as many as there are blocks.
+ */
 final class RedisBench extends ServerStoreBench {
     /** Of the server's memory, beside the blocks: those that are staged, buffers of connections, the value of redis-benchmark. */
     private static final long SPARE_BYTES = 1L << 30;
@@ -36,8 +40,14 @@ final class RedisBench extends ServerStoreBench {
 
     @Override
     List<Variant> others(Mode mode) {
-        return tool.map(found -> List.of(new Variant(
-                        found.version() + ", one key, as many connections", () -> found.run(mode, server.port(), host().shape()))))
-                .orElse(List.of());
+        List<Variant> others = new ArrayList<>();
+        tool.ifPresent(found -> {
+            Shape shape = host().shape();
+            others.add(new Variant(found.version() + ", one key, as many connections", () -> found.run(mode, server.port(), shape, 1)));
+            if (mode == Mode.write) {
+                others.add(new Variant("the same, random keys", () -> found.run(mode, server.port(), shape, shape.blocks())));
+            }
+        });
+        return others;
     }
 }

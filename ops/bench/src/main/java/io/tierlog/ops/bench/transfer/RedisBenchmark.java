@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * redis-benchmark, run as a process: SET and GET of one value as large as a block, again and again. Safe for use by several threads; {@link #close}
+ * redis-benchmark, run as a process: SET and GET of values as large as a block. Safe for use by several threads; {@link #close}
  * ends a process in flight.
  */
 final class RedisBenchmark implements AutoCloseable {
@@ -48,15 +48,16 @@ final class RedisBenchmark implements AutoCloseable {
     }
 
     /**
-     * Runs it; a read needs a write before, which puts the value.
+     * Runs it; a read needs a write of one key before, which puts the value.
      *
+     * @param keys it takes one of so many at random
      * @throws BenchException when it fails, with its last lines
      */
-    Sample run(Mode mode, int port, Shape shape) throws IOException, InterruptedException {
+    Sample run(Mode mode, int port, Shape shape, int keys) throws IOException, InterruptedException {
         List<String> line = List.of(
                 "redis-benchmark", "-h", "127.0.0.1", "-p", String.valueOf(port), "-t", mode == Mode.write ? "set" : "get",
                 "-d", String.valueOf(shape.blockBytes()), "-n", String.valueOf(shape.blocks()),
-                "-c", String.valueOf(Math.min(shape.depth(), shape.blocks())), "--csv");
+                "-c", String.valueOf(Math.min(shape.depth(), shape.blocks())), "-r", String.valueOf(keys), "--csv");
         List<String> output = new ArrayList<>();
         try (ChildProcess running = ChildProcess.program("redis-benchmark", line).lines(output::add).start()) {
             process = Optional.of(running);
