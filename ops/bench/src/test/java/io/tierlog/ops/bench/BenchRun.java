@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.tierlog.ops.bench.broker.TemporaryDirectory;
 import io.tierlog.ops.bench.report.BenchException;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -66,13 +67,13 @@ final class BenchRun {
         return refused;
     }
 
-    /** Files of benchmarks in their directories. */
+    /** What benchmarks of this process have left where they create files. */
     static Set<Path> leftovers() throws IOException {
         Set<Path> found = new TreeSet<>();
         for (Path place : List.of(Path.of(System.getProperty("java.io.tmpdir")), Path.of("/dev/shm"))) {
             if (Files.isDirectory(place)) {
                 try (Stream<Path> files = Files.list(place)) {
-                    files.filter(file -> file.getFileName().toString().startsWith("tierlog-bench-")).forEach(found::add);
+                    files.filter(file -> file.getFileName().toString().startsWith(TemporaryDirectory.PREFIX)).forEach(found::add);
                 }
             }
         }

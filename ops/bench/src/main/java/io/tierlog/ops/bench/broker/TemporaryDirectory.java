@@ -18,6 +18,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Trade-off: a process that is killed outright leaves it behind, in the temporary directory of the system.
  */
 public final class TemporaryDirectory implements AutoCloseable {
+    /** Begins the name of what a benchmark creates; with the process, so that of several beside each other each knows its own. */
+    public static final String PREFIX = "tierlog-bench-" + ProcessHandle.current().pid() + "-";
+
     private static final int ATTEMPTS = 20;
     private static final long BETWEEN_ATTEMPTS_NANOS = 100_000_000;
 
@@ -28,14 +31,14 @@ public final class TemporaryDirectory implements AutoCloseable {
     }
 
     /** Creates one in the temporary directory of the system. */
-    public static TemporaryDirectory create(String prefix) {
-        return create(Path.of(System.getProperty("java.io.tmpdir")), prefix);
+    public static TemporaryDirectory create() {
+        return create(Path.of(System.getProperty("java.io.tmpdir")));
     }
 
     /** Creates one in another directory, which must exist. */
-    public static TemporaryDirectory create(Path parent, String prefix) {
+    public static TemporaryDirectory create(Path parent) {
         try {
-            return new TemporaryDirectory(Files.createTempDirectory(parent, prefix));
+            return new TemporaryDirectory(Files.createTempDirectory(parent, PREFIX));
         } catch (IOException failure) {
             throw new UncheckedIOException("cannot create a temporary directory in " + parent, failure);
         }

@@ -58,7 +58,7 @@ final class Environment implements AutoCloseable {
 
     /** @throws BenchException when there is no cluster */
     static Environment open(ControlBenchConfig config) throws InterruptedException {
-        TemporaryDirectory directory = TemporaryDirectory.create("tierlog-bench-");
+        TemporaryDirectory directory = TemporaryDirectory.create();
         Optional<BrokerProcess> broker = Optional.empty();
         try {
             if (config.bootstrapServers().isEmpty()) {

@@ -110,7 +110,7 @@ public final class DashboardBench {
 
     private Measured measured() throws IOException, InterruptedException {
         OneCore core = OneCore.of(config.core());
-        TemporaryDirectory directory = TemporaryDirectory.create("tierlog-bench-");
+        TemporaryDirectory directory = TemporaryDirectory.create();
         try (Cleanup _ = Cleanup.of(directory::closeUnderWriters); BrokerProcess broker = BrokerProcess.start(directory.resolve("kafka"))) {
             KafkaAccess access = KafkaAccess.of(broker.bootstrapServers());
             Topics topics = new Topics("bench");

@@ -63,7 +63,7 @@ public final class DirectoryBench {
         String redis = "NOT RUN: left out";
         for (int blocks : config.blocks()) {
             // New servers for each number of blocks, so that nothing of the last round is left in memory.
-            TemporaryDirectory directory = TemporaryDirectory.create("tierlog-bench-");
+            TemporaryDirectory directory = TemporaryDirectory.create();
             try (Cleanup _ = Cleanup.of(directory::closeUnderWriters);
                     Servers servers = new Servers(config, directory, progress)) {
                 redis = servers.redis.map(RedisProcess::version).orElse(config.redis() ? "Redis NOT RUN: apt-get install redis-server" : redis);

@@ -4,6 +4,7 @@ package io.tierlog.ops.bench.transfer;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.tierlog.ops.bench.broker.TemporaryDirectory;
 import io.tierlog.ops.bench.report.BenchException;
 import io.tierlog.ops.process.ChildProcess;
 import io.tierlog.ops.process.ChildProcessException;
@@ -60,7 +61,7 @@ final class Fio implements AutoCloseable {
         List<String> line = new ArrayList<>(List.of(
                 "fio", "--name=tierlog", "--rw=" + mode, "--thread", "--group_reporting", "--percentile_list=50:99", "--output-format=json"));
         line.addAll(arguments);
-        Path errors = Files.createTempFile("tierlog-bench-fio-", ".err");
+        Path errors = Files.createTempFile(TemporaryDirectory.PREFIX + "fio-", ".err");
         List<String> output = new ArrayList<>();
         try (ChildProcess running = ChildProcess.program("fio", line).log(errors).lines(output::add).start()) {
             process = Optional.of(running);

@@ -19,7 +19,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * thread, and that of the signal.
  */
 final class WorkDirectories implements AutoCloseable {
-    private static final String PREFIX = "tierlog-bench-";
     private static final Path MEMORY = Path.of("/dev/shm");
     /** The agent's memory of a device, and the baseline's. */
     private static final int DEVICE_COPIES = 2;
@@ -58,9 +57,9 @@ final class WorkDirectories implements AutoCloseable {
         if (config.tiers().contains(Tier.s3) && config.places().s3mock().isPresent()) {
             requireSpace(inStore, S3Bench.neededBytes(shape) + SPARE_BYTES);
         }
-        memory = TemporaryDirectory.create(inMemory, PREFIX);
-        disk = TemporaryDirectory.create(onDisk, PREFIX);
-        store = TemporaryDirectory.create(inStore, PREFIX);
+        memory = TemporaryDirectory.create(inMemory);
+        disk = TemporaryDirectory.create(onDisk);
+        store = TemporaryDirectory.create(inStore);
         cleanup = Cleanup.of(this::abandon);
     }
 
