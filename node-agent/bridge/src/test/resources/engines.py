@@ -6,7 +6,8 @@ Written from the descriptions of the dialects, with pyzmq and msgpack, and share
 Arguments: REPLAYS or NONE, then the port to which the engines connect that do not bind. Prints a JSON list of sources. Each line on the standard
 input is then a step: "run" serves 1,000 requests per dialect with evictions, lost batches, and a restart of each rank; "settle" starts each
 publisher again, waits for its subscriber, and serves some more without a loss. Both print what is there: a JSON list of objects with dialect,
-truth (NAMESPACE, KEY, NODE, TIER of each block that is there) and ever (NAMESPACE, KEY of each block that ever was). Ends with its input.
+replays (whether it can answer some), truth (NAMESPACE, KEY, NODE, TIER of each block that is there) and ever (NAMESPACE, KEY of each block that
+ever was). Ends with its input.
 """
 import json
 import random
@@ -198,7 +199,7 @@ def report(publishers):
     by_dialect = {}
     for publisher in publishers:
         dialect = publisher.dialect
-        entry = by_dialect.setdefault(dialect.name, {"dialect": dialect.name, "truth": [], "ever": []})
+        entry = by_dialect.setdefault(dialect.name, {"dialect": dialect.name, "replays": dialect.replays, "truth": [], "ever": []})
         entry["truth"] += publisher.truth()
         entry["ever"] += [(dialect.namespace(block), dialect.key_hex(block)) for block in publisher.ever]
     print(json.dumps(list(by_dialect.values())), flush=True)

@@ -10,7 +10,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.tierlog.agent.bridge.view.BridgeCounter;
 import io.tierlog.events.config.OptionValues;
 import io.tierlog.schemas.Tier;
-import java.io.IOException;
 import java.net.ServerSocket;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -65,12 +64,6 @@ class BridgeLiveTest {
         return BridgeApp.start(BridgeConfig.of(OptionValues.parse(BridgeOptions.options(), all)));
     }
 
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
-        }
-    }
-
     private static Set<String> answers(String namespace, Set<Long> hashes) {
         return DirectoryAnswers.answers(log.where(), namespace, hashes);
     }
@@ -86,8 +79,8 @@ class BridgeLiveTest {
         List<FakeEngine> ranks = new ArrayList<>();
         List<String> sources = new ArrayList<>();
         for (int rank = 0; rank < 2; rank++) {
-            int port = freePort();
-            int replay = freePort();
+            int port = Ports.free();
+            int replay = Ports.free();
             String topic = "kv@" + pod + "@" + model;
             ranks.add(new FakeEngine(new FakeEngine.Settings(form, port, replay, topicInReplay, rank, topic, 20, 7 + rank, false)));
             sources.add("tcp://127.0.0.1:" + port + " replay=tcp://127.0.0.1:" + replay);
@@ -131,7 +124,7 @@ class BridgeLiveTest {
 
     @Test
     void withoutReplaysLostBatchesAreUnknownAndThenKnownAgain() throws Exception {
-        int port = freePort();
+        int port = Ports.free();
         try (FakeEngine engine = new FakeEngine(new FakeEngine.Settings(Batches.Form.MAPS, port, 0, true, 0, "", 0, 3, false));
                 BridgeApp bridge = bridge(Map.of(BridgeOptions.SOURCE_NAMES, List.of("tcp://localhost:" + port + " name=solo model=phi"),
                         BridgeOptions.UNKNOWN_FOR, 86_400))) {
@@ -160,8 +153,8 @@ class BridgeLiveTest {
     @Test
     void anAnswerWithoutATopicIsOfTheTopicThatComesLive() throws Exception {
         for (String topic : List.of("events", "kv@topicless@late-model")) {
-            int port = freePort();
-            int replay = freePort();
+            int port = Ports.free();
+            int replay = Ports.free();
             try (FakeEngine engine = new FakeEngine(new FakeEngine.Settings(Batches.Form.ARRAYS, port, replay, false, 0, topic, 0, 3, false))) {
                 engine.publish(true, Batches.stored("GPU", null, 1, 2));
                 try (BridgeApp _ = bridge(Map.of(BridgeOptions.SOURCE, List.of("tcp://127.0.0.1:" + port + " replay=tcp://127.0.0.1:" + replay)))) {
@@ -181,7 +174,7 @@ class BridgeLiveTest {
 
     @Test
     void enginesConnectToTheBridge() throws Exception {
-        int port = freePort();
+        int port = Ports.free();
         try (BridgeApp bridge = bridge(Map.of(BridgeOptions.SOURCE, List.of("tcp://*:" + port)));
                 FakeEngine one = new FakeEngine(new FakeEngine.Settings(Batches.Form.MAPS, port, 0, true, 0, "kv@c1@falcon", 0, 3, true));
                 FakeEngine two = new FakeEngine(new FakeEngine.Settings(Batches.Form.ARRAYS, port, 0, true, 0, "kv@c2@falcon", 0, 4, true))) {
@@ -207,8 +200,8 @@ class BridgeLiveTest {
 
     @Test
     void sourcesComeAndGoWithTheirFile() throws Exception {
-        int port = freePort();
-        int replay = freePort();
+        int port = Ports.free();
+        int replay = Ports.free();
         Path file = Files.writeString(directory.resolve("sources"), "# none yet\n");
         try (FakeEngine engine = new FakeEngine(new FakeEngine.Settings(Batches.Form.MAPS, port, replay, true, -1, "", 0, 3, false));
                 BridgeApp _ = bridge(Map.of(BridgeOptions.SOURCES, file.toString()))) {
@@ -225,8 +218,8 @@ class BridgeLiveTest {
     @Test
     void aRankIsTheOneThatItsAnswersName() throws Exception {
         for (int rank : List.of(0, 2)) {
-            int port = freePort();
-            int replay = freePort();
+            int port = Ports.free();
+            int replay = Ports.free();
             String model = "early-" + rank;
             try (FakeEngine engine = new FakeEngine(
                     new FakeEngine.Settings(Batches.Form.MAPS, port, replay, true, rank, "kv@early@" + model, 0, 3, false))) {
@@ -249,8 +242,8 @@ class BridgeLiveTest {
 
     @Test
     void anAddressThatCannotBeUsedEndsNoOtherSource() throws Exception {
-        int bound = freePort();
-        int port = freePort();
+        int bound = Ports.free();
+        int port = Ports.free();
         ServerSocket taken = new ServerSocket(0);
         try (FakeEngine engine = new FakeEngine(new FakeEngine.Settings(Batches.Form.MAPS, port, 0, true, 0, "kv@u1@unreplayed", 0, 3, false));
                 FakeEngine far = new FakeEngine(
@@ -285,8 +278,8 @@ class BridgeLiveTest {
 
     @Test
     void twoModelsOfAnInstanceAreTwoNodes() throws Exception {
-        int port = freePort();
-        int replay = freePort();
+        int port = Ports.free();
+        int replay = Ports.free();
         try (FakeEngine engine = new FakeEngine(new FakeEngine.Settings(Batches.Form.MAPS, port, replay, true, 0, "kv@two@m1", 0, 3, false))) {
             for (int model = 1; model <= 3; model++) {
                 engine.publishAs("kv@two@m" + model, true, Batches.stored("GPU", null, model));
@@ -305,8 +298,8 @@ class BridgeLiveTest {
 
     @Test
     void blocksBeyondTheBoundAreUnknown() throws Exception {
-        int port = freePort();
-        int replay = freePort();
+        int port = Ports.free();
+        int replay = Ports.free();
         try (FakeEngine engine = new FakeEngine(new FakeEngine.Settings(Batches.Form.MAPS, port, replay, true, 0, "kv@full@full", 0, 3, false));
                 BridgeApp _ = bridge(Map.of(BridgeOptions.SOURCE, List.of("tcp://127.0.0.1:" + port + " replay=tcp://127.0.0.1:" + replay),
                         BridgeOptions.BLOCKS, 1_000))) {
@@ -326,7 +319,7 @@ class BridgeLiveTest {
 
     @Test
     void aPublisherThatDoesNotCountBeginsAgainWithEachConnection() throws Exception {
-        int port = freePort();
+        int port = Ports.free();
         try (BridgeApp _ = bridge(Map.of(BridgeOptions.SOURCE, List.of("tcp://127.0.0.1:" + port + " name=atom model=atom")))) {
             byte[] batch = Batches.batch(Batches.Form.ARRAYS, 1, 0, Batches.stored("GPU", null, 1));
             for (int process = 0; process < 2; process++) {
@@ -347,7 +340,7 @@ class BridgeLiveTest {
 
     @Test
     void aSilentEngineThatConnectedIsGoneAndComesBackAsOneWhosePastIsUnknown() throws Exception {
-        int port = freePort();
+        int port = Ports.free();
         try (BridgeApp bridge = bridge(Map.of(BridgeOptions.SOURCE, List.of("tcp://*:" + port), BridgeOptions.IDLE_TIMEOUT, 2));
                 FakeEngine engine = new FakeEngine(new FakeEngine.Settings(Batches.Form.MAPS, port, 0, true, 0, "kv@idle@idle", 0, 3, true))) {
             eventually(() -> {
