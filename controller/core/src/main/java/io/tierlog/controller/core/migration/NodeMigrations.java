@@ -6,6 +6,7 @@ import io.tierlog.controller.core.decide.NodeContext;
 import io.tierlog.controller.core.state.Aggregates;
 import io.tierlog.schemas.BlockName;
 import io.tierlog.schemas.MigrationAnswer;
+import io.tierlog.schemas.MigrationOrder;
 import io.tierlog.schemas.MigrationProgress;
 import io.tierlog.schemas.MigrationRefusal;
 import io.tierlog.schemas.OperationKind;
@@ -39,15 +40,21 @@ public final class NodeMigrations {
             d.refuse(d.envelope(aggregate, 0), e, RefusalReason.MIGRATION_INVALID, String.join("; ", findings));
         } else if (n == null) {
             d.refuse(d.envelope(aggregate, 0), e, RefusalReason.NODE_UNKNOWN, "No agent has registered this node");
-            List<BlockName> names = new ArrayList<>(new LinkedHashSet<>(e.order().blocks()));
-            answer(d, aggregate, migration, new MigrationAnswer(List.of(), List.of(), names,
-                    Collections.nCopies(names.size(), MigrationRefusal.NODE_UNKNOWN)), 0);
+            answer(d, aggregate, migration, refused(e.order(), MigrationRefusal.NODE_UNKNOWN), 0);
         } else if (n.task(migration) != null) {
+            // A repeated message, or an id that is used again: then the migration does not know the node's first report, and takes this one.
             d.refuse(n.envelope(), e, RefusalReason.REPEATED, "The node has taken migration " + migration + " before");
+            answer(d, aggregate, migration, refused(e.order(), MigrationRefusal.ID_USED), 0);
         } else {
             MigrationAnswer answer = new NodeMigrationDecision(n, migration, e.order()).decide();
             answer(d, aggregate, migration, answer, e.order().dryRun() ? 0 : answer.copied().size());
         }
+    }
+
+    /** Nothing of an order is done. Of a sample no blocks are known, so the reason stands alone. */
+    private static MigrationAnswer refused(MigrationOrder order, MigrationRefusal reason) {
+        List<BlockName> names = new ArrayList<>(new LinkedHashSet<>(order.blocks()));
+        return new MigrationAnswer(List.of(), List.of(), names, Collections.nCopies(Math.max(1, names.size()), reason));
     }
 
     private static void answer(DecisionContext d, String aggregate, String migration, MigrationAnswer answer, int running) {

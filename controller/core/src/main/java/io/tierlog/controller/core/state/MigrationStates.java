@@ -50,7 +50,7 @@ public final class MigrationStates {
             running += part.progress().running();
             accepted += answer.copied().size() + answer.marked().size();
             // A node that has not answered in time has refused, also where it was to choose the blocks.
-            refused += answer.refused().size() + (part.reports() == 0 ? 1 : 0);
+            refused += answer.reasons().size() + (part.reports() == 0 ? 1 : 0);
         }
         return switch (row.state()) {
             case SUBMITTED -> running > 0 ? MigrationState.RUNNING

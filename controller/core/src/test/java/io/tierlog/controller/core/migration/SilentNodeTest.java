@@ -2,12 +2,14 @@
 package io.tierlog.controller.core.migration;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
 import io.tierlog.controller.core.api.MigrationLimits;
 import io.tierlog.controller.core.api.Outgoing;
 import io.tierlog.controller.core.table.RowKey;
 import io.tierlog.controller.core.table.Rows;
+import io.tierlog.schemas.MigrationAnswer;
 import io.tierlog.schemas.MigrationMethod;
 import io.tierlog.schemas.MigrationRefusal;
 import io.tierlog.schemas.MigrationState;
@@ -111,6 +113,44 @@ class SilentNodeTest extends MigrationScene {
         w.tick(ANSWER_MS);
         assertEquals(MigrationState.CANCELLED, state());
         assertEquals(List.of(), messages());
+    }
+
+    /** The node took its part after the migration had ended, so it remembers the id when the migration is forgotten. */
+    private void forgottenByTheMigrationAlone() {
+        onHost(1, 2);
+        w.input(requested("m", order(MigrationMethod.COPY, Tier.DISK, 1), "a"));
+        Message order = messages().getFirst();
+        w.tick(ANSWER_MS);
+        assertEquals(MigrationState.REJECTED, state());
+        w.tick(60_000);
+        underWay.add(order);
+        deliver();
+        w.input(done(copies().getFirst()));
+        relay();
+        deliver();
+        w.tick(MigrationLimits.DEFAULTS.keptMs() - 60_000);
+        assertNull(row());
+        assertNotNull(w.tables.get(Rows.TASKS, new RowKey.Text(a.aggregate(), "m")));
+    }
+
+    /** Not after an hour: the operator takes another id. */
+    @Test
+    void anIdThatANodeHasHadBeforeIsRefusedAtOnce() {
+        forgottenByTheMigrationAlone();
+        assertEquals(new MigrationAnswer(List.of(), List.of(), List.of(name(2)), List.of(MigrationRefusal.ID_USED)),
+                ask("m", order(MigrationMethod.COPY, Tier.DISK, 2)));
+        assertEquals(List.of(), copies());
+        assertEquals(MigrationState.REJECTED, state());
+        w.tick(ANSWER_MS);
+        assertEquals(List.of(), w.facts(MigrationNoted.class));
+        assertNotNull(ask("n", order(MigrationMethod.COPY, Tier.DISK, 2)).copied().getFirst());
+    }
+
+    @Test
+    void aSampleUnderSuchAnIdIsRejectedToo() {
+        forgottenByTheMigrationAlone();
+        assertEquals(new MigrationAnswer(List.of(), List.of(), List.of(), List.of(MigrationRefusal.ID_USED)), ask("m", sample(5, 0)));
+        assertEquals(MigrationState.REJECTED, state());
     }
 
     /** The order reaches the node after all, before its cancellation: the copy is cancelled, and its end is recorded. */
