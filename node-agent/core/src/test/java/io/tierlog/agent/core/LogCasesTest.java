@@ -85,7 +85,7 @@ class LogCasesTest {
     }
 
     @Test
-    void c2ABackupOfTheSameBlockInAnanotherOfItsPageFails() {
+    void c2ABackupOfTheSameBlockInAnotherGenerationOfItsPageFails() {
         World small = World.running(31, 1);
         Prompt one = Prompt.of(2, 1, 2);
         Prompt other = Prompt.of(2, 91, 92);
@@ -124,7 +124,7 @@ class LogCasesTest {
     }
 
     @Test
-    void c2AWriteBackOfAPageWithAnanotherFails() {
+    void c2AWriteBackOfAPageWithAnotherGenerationFails() {
         world.submitted("r", prompt);
         world.prefilled("r");
         world.seal("r", prompt, 0, 0, 1);
