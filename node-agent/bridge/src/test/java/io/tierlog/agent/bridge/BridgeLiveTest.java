@@ -360,8 +360,8 @@ class BridgeLiveTest {
     void theTokensOfAPromptAreInNoRecordOfTheLog() throws Exception {
         long[] hashes = {0x71f3_a2b4_c5d6_e7f8L, 0x71f3_a2b4_c5d6_e7f9L};
         for (Batches.Form form : Batches.Form.values()) {
-            int port = freePort();
-            int replay = freePort();
+            int port = Ports.free();
+            int replay = Ports.free();
             try (FakeEngine engine = new FakeEngine(new FakeEngine.Settings(form, port, replay, true, 0, "kv@tokens@" + form, 0, 3, false));
                     BridgeApp _ = bridge(Map.of(BridgeOptions.SOURCE, List.of("tcp://127.0.0.1:" + port + " replay=tcp://127.0.0.1:" + replay)))) {
                 engine.publish(true, Batches.stored("GPU", null, hashes));
