@@ -4,6 +4,7 @@ package io.tierlog.controller.core.evolve;
 import io.tierlog.controller.core.api.IllegalHistory;
 import io.tierlog.controller.core.state.Blocks;
 import io.tierlog.controller.core.state.Move;
+import io.tierlog.controller.core.state.NodeRows;
 import io.tierlog.controller.core.state.OperationRows;
 import io.tierlog.controller.core.state.PlacementRows;
 import io.tierlog.controller.core.table.RowKey;
@@ -164,7 +165,7 @@ final class EvolveOperations {
             EvolveMarks.written(t, fact, row);
         }
         NodeRow node = Evolve.node(t, fact);
-        if (!isCurrent(node, row.incarnation())) {
+        if (!NodeRows.isCurrent(node, row.incarnation())) {
             return;
         }
         if (row.kind() == OperationKind.COPY) {
@@ -264,7 +265,7 @@ final class EvolveOperations {
         t.delete(Rows.LEASES, key);
         Timers.cancel(t, fact, RowKey.Timer.Kind.LEASE, fact.lease(), row.endMs());
         EvolveRequests.unleased(t, fact, row.request(), fact.lease());
-        if (row.state() == LeaseState.HELD && isCurrent(Evolve.node(t, fact), row.incarnation())) {
+        if (row.state() == LeaseState.HELD && NodeRows.isCurrent(Evolve.node(t, fact), row.incarnation())) {
             hold(t, fact, row.namespace(), row.deepest(), -1);
         }
         Long command = fact.commandSequence();
@@ -279,10 +280,6 @@ final class EvolveOperations {
             copies.hold(block, more);
         }
         EvolvePlacements.close(t, fact, Tier.HOST, copies);
-    }
-
-    private static boolean isCurrent(NodeRow node, long incarnation) {
-        return node.alive() && node.incarnation() == incarnation;
     }
 
     private static OperationRow unfinished(Tables t, RowKey.Text key) {

@@ -4,6 +4,7 @@ package io.tierlog.controller.core.evolve;
 import io.tierlog.controller.core.api.IllegalHistory;
 import io.tierlog.controller.core.state.ClockRows;
 import io.tierlog.controller.core.state.ExpiryRows;
+import io.tierlog.controller.core.state.NodeRows;
 import io.tierlog.controller.core.state.OperationRows;
 import io.tierlog.controller.core.state.RequestStates;
 import io.tierlog.controller.core.state.TimerRows;
@@ -112,7 +113,7 @@ final class RowExpiry {
 
     private boolean isCurrent(RowKey.Timer timer, long incarnation) {
         NodeRow node = t.get(Rows.NODES, new RowKey.Aggregate(timer.owner()));
-        return node != null && node.alive() && node.incarnation() == incarnation;
+        return node != null && NodeRows.isCurrent(node, incarnation);
     }
 
     private int operation(RowKey.Text key) {

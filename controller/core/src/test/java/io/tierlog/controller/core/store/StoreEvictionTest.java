@@ -235,10 +235,8 @@ class StoreEvictionTest {
         assertEquals(List.of("x3", "x2"), names(w.command(DeleteObjects.class).objects()), "x1 and x0 are read");
     }
 
-    /** x3 and x2 are leaving when x is read: they may go, and then the read has used x1 and x0. So has one of x3 alone. */
-    @ParameterizedTest
-    @ValueSource(ints = {0, 3})
-    void aReadOfWhatIsLeavingKeepsWhatStandsBeforeIt(int from) {
+    /** x, 5 s later y, with objects that are kept for 5 s: x3 and x2 are leaving. */
+    private DeleteObjects endOfColderPathLeaves() {
         w.policy(with(new StorePolicy(10, 0.9, 0.8, 5_000)));
         w.tick();
         stored("a", x, 0, 4);
@@ -246,6 +244,14 @@ class StoreEvictionTest {
         stored("a", y, 0, 5);
         DeleteObjects c = w.command(DeleteObjects.class);
         assertEquals(List.of("x3", "x2"), names(c.objects()), "9 - 2 = 7 < 8");
+        return c;
+    }
+
+    /** x3 and x2 are leaving when x is read: they may go, and then the read has used x1 and x0. So has one of x3 alone. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 3})
+    void aReadOfWhatIsLeavingKeepsWhatStandsBeforeIt(int from) {
+        DeleteObjects c = endOfColderPathLeaves();
         w.input(new StoreReadStarted(from("b"), "b", Agent.NAMESPACE, Agent.blocks(x, from, 4)));
         ended(c, StoreEvictionTest::gone);
         stored("a", Agent.path("z", 2), 0, 2);
@@ -256,13 +262,7 @@ class StoreEvictionTest {
     /** x3 and x2 are leaving when x4 is put, and it goes before them: its use is one of x1 and x0, too. */
     @Test
     void aPutBehindWhatIsLeavingKeepsWhatStandsBeforeIt() {
-        w.policy(with(new StorePolicy(10, 0.9, 0.8, 5_000)));
-        w.tick();
-        stored("a", x, 0, 4);
-        w.tick(5_000);
-        stored("a", y, 0, 5);
-        DeleteObjects c = w.command(DeleteObjects.class);
-        assertEquals(List.of("x3", "x2"), names(c.objects()), "9 - 2 = 7 < 8");
+        DeleteObjects c = endOfColderPathLeaves();
         stored("b", Agent.path("x", 5), 4, 5);
         w.input(new BlocksMissing(from("b"), "b", Agent.NAMESPACE, objects(Agent.path("x", 5), 4, 5, 1)));
         ended(c, StoreEvictionTest::gone);
