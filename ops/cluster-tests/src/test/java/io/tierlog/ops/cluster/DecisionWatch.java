@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cluster;
 
-import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
-import io.tierlog.events.LogReader;
 import io.tierlog.events.topic.Topics;
-import io.tierlog.schemas.decision.Fact;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Follows the committed decisions of every partition and measures how long one stood still. Ticks make decisions every second, and in
  * a partition without a living node every five; a longer silence is that of the log or of a controller. Has a thread of its own until it is closed.
+ * Records are not decoded: a registry that does not answer must not look like a silence.
  */
 final class DecisionWatch implements AutoCloseable {
     private static final Duration POLL = Duration.ofMillis(50);
@@ -21,19 +27,28 @@ final class DecisionWatch implements AutoCloseable {
     private final long[] longestNanos = new long[TierlogCluster.PARTITIONS];
     private final long[] seen = new long[TierlogCluster.PARTITIONS];
     private volatile boolean closed;
+    private volatile @Nullable RuntimeException failure;
 
     /** Begins at the present end of the log. */
-    DecisionWatch(KafkaAccess access, Codec codec) {
-        thread = Thread.ofPlatform().daemon().name("decision-watch").start(() -> follow(access, codec));
+    DecisionWatch(KafkaAccess access) {
+        thread = Thread.ofPlatform().daemon().name("decision-watch").start(() -> follow(access));
     }
 
-    private void follow(KafkaAccess access, Codec codec) {
-        LogReader.Source<Fact> source = new LogReader.Source<>(Topics.DEFAULT.decisions(), Fact.class, LogReader.Isolation.COMMITTED);
-        try (LogReader<Fact> reader = new LogReader<>(access, codec, source)) {
-            reader.seekToEnd();
+    private void follow(KafkaAccess access) {
+        Map<String, Object> settings = access.client(Map.of("isolation.level", "read_committed", "enable.auto.commit", "false"));
+        try (KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+            List<TopicPartition> partitions = IntStream.range(0, TierlogCluster.PARTITIONS)
+                    .mapToObj(p -> new TopicPartition(Topics.DEFAULT.decisions(), p))
+                    .toList();
+            consumer.assign(partitions);
+            consumer.seekToEnd(partitions);
             while (!closed) {
-                reader.poll(POLL, entry -> arrived(entry.partition()));
+                consumer.poll(POLL).forEach(decision -> arrived(decision.partition()));
             }
+        } catch (InterruptException e) {
+            // closed
+        } catch (RuntimeException e) {
+            failure = e;
         }
     }
 
@@ -45,8 +60,15 @@ final class DecisionWatch implements AutoCloseable {
         lastNanos[partition] = now;
     }
 
-    /** Whether every partition has had decisions since the last mark. */
+    /**
+     * Whether every partition has had decisions since the last mark.
+     *
+     * @throws IllegalStateException when the log can no longer be followed
+     */
     synchronized boolean allMoved() {
+        if (failure != null) {
+            throw new IllegalStateException("the decisions cannot be followed", failure);
+        }
         return Arrays.stream(seen).allMatch(count -> count > 1);
     }
 

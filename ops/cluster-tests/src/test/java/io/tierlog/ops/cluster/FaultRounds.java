@@ -28,13 +28,22 @@ final class FaultRounds implements AutoCloseable {
     /** On a cluster that has just started; waits until it decides. */
     FaultRounds(TierlogCluster cluster) {
         this.cluster = cluster;
-        this.watch = new DecisionWatch(cluster.auditor(), cluster.codec());
+        this.watch = new DecisionWatch(cluster.auditor());
         this.oracle = new LogOracle(cluster.auditor(), cluster.codec());
         Until.holds("decisions of every partition", watch::allMoved);
     }
 
     /** A replay in whose middle all strikes happen at once; they are undone once decisions go on without what was struck. */
     void round(String name, List<Strike> strikes) throws Exception {
+        try {
+            runRound(name, strikes);
+        } catch (Exception | Error e) {
+            System.out.println(name + " failed. The last lines of every part:\n" + cluster.tails());
+            throw e;
+        }
+    }
+
+    private void runRound(String name, List<Strike> strikes) throws Exception {
         watch.mark();
         CompletableFuture<RunReport> run = CompletableFuture.supplyAsync(() -> {
             try {

@@ -30,6 +30,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalDouble;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.testcontainers.containers.GenericContainer;
@@ -240,6 +241,12 @@ final class TierlogCluster implements AutoCloseable {
 
     List<Part> parts() {
         return List.copyOf(begun);
+    }
+
+    /** The last lines of every part, for messages. */
+    String tails() {
+        return begun.stream().map(part -> "--- " + part.name() + (part.isRunning() ? "" : " (not running)") + "\n" + part.tail())
+                .collect(Collectors.joining("\n"));
     }
 
     /** Removes all containers and the network. */
