@@ -3,11 +3,11 @@ package io.tierlog.controller.streams;
 
 import io.tierlog.controller.core.api.Input;
 import io.tierlog.events.Partitions;
+import io.tierlog.events.PatientReader;
 import io.tierlog.events.RareWarning;
 import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
 import io.tierlog.events.RecordStamp;
-import io.tierlog.events.registry.RegistryUnavailableException;
 import io.tierlog.events.sign.RecordSigning;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.SkipReason;
@@ -16,8 +16,6 @@ import java.util.Arrays;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
@@ -34,17 +32,13 @@ import org.slf4j.LoggerFactory;
  */
 final class EventDecoder {
     private static final Logger LOG = LoggerFactory.getLogger(EventDecoder.class);
-    private static final long MAX_WAIT_MS = 5_000;
-
     /** Longest text of an envelope, in characters: decisions repeat them. */
     private static final int MAX_TEXT = 4_096;
 
-    private final RecordReader<Event> reader;
+    private final PatientReader<Event> reader;
     private final Rules rules;
     private final Health health;
-    private final ControllerMetrics metrics;
     private final RareWarning forgedWarning = new RareWarning(LOG);
-    private final CountDownLatch closing = new CountDownLatch(1);
 
     /**
      * What is taken in.
@@ -63,10 +57,24 @@ final class EventDecoder {
     }
 
     EventDecoder(RecordReader<Event> reader, Rules rules, Health health, ControllerMetrics metrics) {
-        this.reader = reader;
+        this.reader = new PatientReader<>(reader, new WaitsShown(health, metrics));
         this.rules = rules;
         this.health = health;
-        this.metrics = metrics;
+    }
+
+    private record WaitsShown(Health health, ControllerMetrics metrics) implements PatientReader.Listener {
+        @Override
+        public void waits(String why) {
+            LOG.warn("{}; nothing is skipped", why);
+            metrics.registryWait();
+            health.waiting(why);
+        }
+
+        @Override
+        public void goesOn() {
+            LOG.warn("no longer waiting for the schema registry");
+            health.goesOn();
+        }
     }
 
     /**
@@ -82,7 +90,7 @@ final class EventDecoder {
         if (value != null && value.length > rules.maxBytes()) {
             return putAside(position, SkipReason.TOO_LARGE, value.length + " bytes, at most " + rules.maxBytes() + " are taken");
         }
-        return switch (patiently(value)) {
+        return switch (reader.read(value).orElseThrow(ControllerException.Closing::new)) {
             case Reading.Unreadable<Event> bad -> putAside(position, bad.reason(), bad.detail());
             case Reading.Decoded<Event> good when isTooLong(good.value().envelope()) ->
                 putAside(position, SkipReason.TOO_LARGE, "a text of the envelope has more than " + MAX_TEXT + " characters");
@@ -113,7 +121,7 @@ final class EventDecoder {
 
     /** Ends every wait. */
     void close() {
-        closing.countDown();
+        reader.close();
     }
 
     /** A record counts only under the key and in the partition of its aggregate: elsewhere it would be decided beside other state. */
@@ -132,37 +140,6 @@ final class EventDecoder {
             return putAside(position, SkipReason.WRONG_KEY, shown(aggregate) + " belongs in partition " + home);
         }
         return new Input.Recorded(position.partition(), position.offset(), event, crc32c);
-    }
-
-    private Reading<Event> patiently(byte @Nullable [] value) {
-        try {
-            return reader.read(value);
-        } catch (RegistryUnavailableException e) {
-            return waiting(value, e);
-        }
-    }
-
-    private Reading<Event> waiting(byte @Nullable [] value, RegistryUnavailableException first) {
-        LOG.warn("waiting for the schema registry, nothing is skipped: {}", first.getMessage());
-        metrics.registryWait();
-        health.waiting("waiting for the schema registry: " + first.getMessage());
-        try {
-            long waitMs = first.retryInMs();
-            while (!closing.await(Math.clamp(waitMs, 1, MAX_WAIT_MS), TimeUnit.MILLISECONDS)) {
-                try {
-                    Reading<Event> reading = reader.read(value);
-                    LOG.warn("the schema registry answers again");
-                    return reading;
-                } catch (RegistryUnavailableException again) {
-                    waitMs = again.retryInMs();
-                }
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        } finally {
-            health.goesOn();
-        }
-        throw new ControllerException.Closing();
     }
 
     /** The same, on health too. */

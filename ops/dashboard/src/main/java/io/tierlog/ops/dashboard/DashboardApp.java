@@ -45,7 +45,8 @@ public final class DashboardApp implements AutoCloseable {
             streams = closers.add("streams", new DashboardStreams(
                     new DashboardStreams.Settings(config.kafka(), config.topics(), config.applicationId(), config.stateDir(), ROCKSDB_BYTES),
                     new Codec(ids), config.limits()));
-            Pages pages = new Pages(streams.tasks(), () -> new LogPosition(streams.state(), streams.lag(), streams.brokersSilentMs()),
+            Pages pages = new Pages(streams.tasks(),
+                    () -> new LogPosition(streams.state(), streams.lag(), streams.brokersSilentMs(), streams.waitsFor()),
                     System::currentTimeMillis, config.operatorApi().isPresent());
             LogWork work = closers.add("log work", new LogWork());
             Explorer explorer = new Explorer(most -> new ClusterLog(config.kafka(), most), config.topics(), new Codec(ids), work);

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.controller.directory.index.PlacementIndex;
 import io.tierlog.controller.http.HealthParts;
 import io.tierlog.controller.http.StatusServer;
+import io.tierlog.events.PatientReader;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
@@ -19,7 +20,7 @@ import org.apache.kafka.streams.KafkaStreams;
  *      ^------------+                          any --> STOPPED
  * </pre>
  */
-final class DirectoryHealth {
+final class DirectoryHealth implements PatientReader.Listener {
     private final LocalShards copies;
     private final DirectoryMetrics metrics;
     private final HealthParts parts;
@@ -109,12 +110,14 @@ final class DirectoryHealth {
         }
     }
 
-    void waiting(String what) {
+    @Override
+    public void waits(String why) {
         waiting.incrementAndGet();
-        detail = what;
+        detail = why;
     }
 
-    void goesOn() {
+    @Override
+    public void goesOn() {
         waiting.decrementAndGet();
         detail = "answering";
     }

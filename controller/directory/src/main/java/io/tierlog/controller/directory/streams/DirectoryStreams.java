@@ -201,6 +201,7 @@ public final class DirectoryStreams implements AutoCloseable {
             return;
         }
         health.closing();
+        decoder.close();
         closers.close();
         ended.complete(Optional.empty());
         running.countDown();

@@ -5,10 +5,10 @@ import io.tierlog.controller.directory.index.BlockPlacement;
 import io.tierlog.controller.directory.index.Location;
 import io.tierlog.controller.directory.index.PlacementIndex.BlockKey;
 import io.tierlog.controller.directory.index.PlacementKey;
+import io.tierlog.events.PatientReader;
 import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
 import io.tierlog.events.UnknownTypeException;
-import io.tierlog.events.registry.RegistryUnavailableException;
 import io.tierlog.events.sign.RecordSigning;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.directory.NodeEpoch;
@@ -17,7 +17,6 @@ import io.tierlog.schemas.directory.Published;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import org.apache.kafka.streams.processor.api.Record;
 import org.jspecify.annotations.Nullable;
 
@@ -31,7 +30,7 @@ final class PlacementDecoder {
     /** How the keys of records about nodes begin. */
     static final byte[] NODE = "node/".getBytes(StandardCharsets.UTF_8);
 
-    private final RecordReader<Published> reader;
+    private final PatientReader<Published> reader;
     private final DirectoryHealth health;
     private final String topic;
     private final Optional<RecordSigning> signing;
@@ -59,7 +58,7 @@ final class PlacementDecoder {
      * @param signing checks who wrote a record; empty when that is off
      */
     PlacementDecoder(RecordReader<Published> reader, DirectoryHealth health, String topic, Optional<RecordSigning> signing) {
-        this.reader = reader;
+        this.reader = new PatientReader<>(reader, health);
         this.health = health;
         this.topic = topic;
         this.signing = signing;
@@ -133,33 +132,11 @@ final class PlacementDecoder {
     }
 
     private Reading<Published> patiently(byte[] value) {
-        boolean waited = false;
-        while (true) {
-            try {
-                Reading<Published> reading = reader.read(value);
-                if (waited) {
-                    health.goesOn();
-                }
-                return reading;
-            } catch (RegistryUnavailableException e) {
-                if (!waited) {
-                    health.waiting("waiting for the schema registry: " + e.getMessage());
-                    waited = true;
-                }
-                pause(Math.max(1, e.retryInMs()));
-            }
-        }
+        return reader.read(value).orElseThrow(DirectoryException.Closing::new);
     }
 
-    private void pause(long ms) {
-        if (health.isClosing()) {
-            throw new DirectoryException.Closing();
-        }
-        try {
-            TimeUnit.MILLISECONDS.sleep(Math.min(ms, 200));
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new DirectoryException.Closing();
-        }
+    /** Ends every wait. */
+    void close() {
+        reader.close();
     }
 }

@@ -6,6 +6,7 @@ import io.tierlog.controller.streams.FailWithoutLogging;
 import io.tierlog.controller.streams.RocksDbSettings;
 import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
+import io.tierlog.events.PatientReader;
 import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.dashboard.fold.FoldLimits;
 import java.io.IOException;
@@ -22,7 +23,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.producer.ProducerConfig;
@@ -35,13 +35,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The Kafka Streams side of the live page. A thread that fails is replaced, {@value #MAX_FAILURES} times in a process; then the instance ends. Safe
- * for use by several threads.
+ * The Kafka Streams side of the live page. A thread that fails is replaced; after {@value #MAX_FAILURES} failures, none of them more than
+ * {@value #FORGET_MINUTES} minutes after the one before, the instance ends. Safe for use by several threads.
  */
 public final class DashboardStreams implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DashboardStreams.class);
     private static final Duration CLOSE = Duration.ofSeconds(10);
     private static final int MAX_FAILURES = 20;
+    private static final int FORGET_MINUTES = 10;
     private static final int COMMIT_MS = 1_000;
     private static final int POLL_RECORDS = 2_000;
     private static final int FETCH_BYTES = 8 << 20;
@@ -53,8 +54,12 @@ public final class DashboardStreams implements AutoCloseable {
     private final FoldTasks tasks = new FoldTasks();
     private final CompletableFuture<Throwable> ended = new CompletableFuture<>();
     private final CountDownLatch running = new CountDownLatch(1);
-    private final AtomicInteger failures = new AtomicInteger();
     private final AtomicBoolean started = new AtomicBoolean();
+    private final FoldProcessor.Shared shared;
+    private volatile boolean closing;
+    private volatile String waitsFor = "";
+    private int failures;
+    private long failedNanos;
 
     /**
      * What it works on.
@@ -79,7 +84,7 @@ public final class DashboardStreams implements AutoCloseable {
             throw new UncheckedIOException("the state directory " + settings.stateDir() + " cannot be made", e);
         }
         DamagedState damaged = new DamagedState(settings.stateDir(), _ -> {}); // it logs by itself
-        FoldProcessor.Shared shared = FoldProcessor.Shared.of(settings.topics(), codec, limits, tasks);
+        shared = FoldProcessor.Shared.of(settings.topics(), codec, limits, tasks, new WaitsShown());
         streams = new KafkaStreams(DashboardTopology.build(settings.topics(), shared, damaged), properties(settings));
         streams.setStateListener((now, _) -> {
             if (now == KafkaStreams.State.RUNNING) {
@@ -128,14 +133,38 @@ public final class DashboardStreams implements AutoCloseable {
         return all;
     }
 
-    private StreamThreadExceptionResponse failed(Throwable failure) {
-        if (failures.incrementAndGet() <= MAX_FAILURES) {
+    private final class WaitsShown implements PatientReader.Listener {
+        @Override
+        public void waits(String why) {
+            LOG.warn("{}", why);
+            waitsFor = why;
+        }
+
+        @Override
+        public void goesOn() {
+            waitsFor = "";
+        }
+    }
+
+    private synchronized StreamThreadExceptionResponse failed(Throwable failure) {
+        if (closing) {
+            return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
+        }
+        long now = System.nanoTime();
+        failures = failures > 0 && now - failedNanos > TimeUnit.MINUTES.toNanos(FORGET_MINUTES) ? 1 : failures + 1;
+        failedNanos = now;
+        if (failures <= MAX_FAILURES) {
             LOG.warn("the live page goes on with another thread after: {}", failure.getMessage(), failure);
             return StreamThreadExceptionResponse.REPLACE_THREAD;
         }
         LOG.error("the live page stops after {} failures: {}", MAX_FAILURES, failure.getMessage(), failure);
         ended.complete(failure);
         return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
+    }
+
+    /** Why its reader stands still, in plain words; empty when it does not. */
+    public String waitsFor() {
+        return waitsFor;
     }
 
     /** Whether {@link #start} or {@link #close} was called. */
@@ -192,6 +221,8 @@ public final class DashboardStreams implements AutoCloseable {
     @Override
     public void close() {
         started.set(true);
+        closing = true;
+        shared.close();
         streams.close(CloseOptions.timeout(CLOSE).withGroupMembershipOperation(CloseOptions.GroupMembershipOperation.LEAVE_GROUP));
     }
 }

@@ -4,8 +4,8 @@ package io.tierlog.ops.dashboard.streams;
 import io.tierlog.controller.streams.DamageAtStart;
 import io.tierlog.controller.streams.RowStore;
 import io.tierlog.events.Codec;
+import io.tierlog.events.PatientReader;
 import io.tierlog.events.Reading;
-import io.tierlog.events.RecordReader;
 import io.tierlog.events.UnknownTypeException;
 import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.dashboard.fold.FoldLimits;
@@ -20,6 +20,7 @@ import io.tierlog.schemas.event.Event;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ObjLongConsumer;
+import java.util.stream.Stream;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.KeyValue;
 import org.apache.kafka.streams.errors.TaskCorruptedException;
@@ -43,9 +44,17 @@ final class FoldProcessor implements Processor<byte[], byte[], Void, Void> {
 
     /** What all tasks of the instance share. */
     record Shared(
-            Topics topics, FoldLimits limits, FoldTasks tasks, RecordReader<Event> events, RecordReader<Fact> facts, RecordReader<Command> commands) {
-        static Shared of(Topics topics, Codec codec, FoldLimits limits, FoldTasks tasks) {
-            return new Shared(topics, limits, tasks, codec.reader(Event.class), codec.reader(Fact.class), codec.reader(Command.class));
+            Topics topics, FoldLimits limits, FoldTasks tasks, PatientReader<Event> events, PatientReader<Fact> facts,
+            PatientReader<Command> commands) implements AutoCloseable {
+        static Shared of(Topics topics, Codec codec, FoldLimits limits, FoldTasks tasks, PatientReader.Listener waits) {
+            return new Shared(topics, limits, tasks, new PatientReader<>(codec.reader(Event.class), waits),
+                    new PatientReader<>(codec.reader(Fact.class), waits), new PatientReader<>(codec.reader(Command.class), waits));
+        }
+
+        /** Ends every wait for the registry. */
+        @Override
+        public void close() {
+            Stream.of(events, facts, commands).forEach(PatientReader::close);
         }
     }
 
@@ -107,7 +116,7 @@ final class FoldProcessor implements Processor<byte[], byte[], Void, Void> {
     }
 
     private static <F extends WireRecord> void fold(
-            FoldTasks.Task here, Record<byte[], byte[]> record, RecordReader<F> reader, ObjLongConsumer<F> into, String counter) {
+            FoldTasks.Task here, Record<byte[], byte[]> record, PatientReader<F> reader, ObjLongConsumer<F> into, String counter) {
         Reading<F> reading = read(reader, record.value());
         here.run(() -> {
             switch (reading) {
@@ -118,9 +127,9 @@ final class FoldProcessor implements Processor<byte[], byte[], Void, Void> {
     }
 
     /** A record of a later version is shown as unreadable: nothing depends on what the page shows, so it goes on. */
-    private static <F extends WireRecord> Reading<F> read(RecordReader<F> reader, byte @Nullable [] value) {
+    private static <F extends WireRecord> Reading<F> read(PatientReader<F> reader, byte @Nullable [] value) {
         try {
-            return reader.read(value);
+            return reader.read(value).orElseThrow(() -> new IllegalStateException("closed while it waits for the schema registry"));
         } catch (UnknownTypeException e) {
             return new Reading.Unreadable<>(SkipReason.UNKNOWN, String.valueOf(e.getMessage()));
         }

@@ -9,8 +9,9 @@ import java.util.Map;
  * @param state of Kafka Streams
  * @param lag records that are not read yet, by {@code TOPIC-PARTITION}
  * @param brokersSilentMs for how long the brokers have taken no heartbeat
+ * @param waitsFor why the reader stands still, in plain words; empty when it does not
  */
-public record LogPosition(String state, Map<String, Long> lag, long brokersSilentMs) {
+public record LogPosition(String state, Map<String, Long> lag, long brokersSilentMs, String waitsFor) {
     /** The state in which it has its partitions and their rows. */
     static final String RUNNING = "RUNNING";
 

@@ -25,6 +25,9 @@ record Notice(String level, String text) {
             return notice("error", "The brokers do not answer for " + seconds(log.brokersSilentMs())
                     + ". The page goes on by itself once they do; what it shows is old.");
         }
+        if (!log.waitsFor().isEmpty()) {
+            return notice("error", "The reader of the log stands still, " + log.waitsFor() + ". It goes on by itself.");
+        }
         if (!log.state().equals(LogPosition.RUNNING)) {
             return notice("warning", "The reader of the log is " + log.state().toLowerCase(Locale.ROOT) + ": it joins its group or restores its rows,"
                     + " and goes on by itself.");

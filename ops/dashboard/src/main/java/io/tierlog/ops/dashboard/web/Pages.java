@@ -58,7 +58,7 @@ public final class Pages {
 
     /** The pages of a moment whose state is in other folds. */
     Pages at(FoldTasks state, long moment) {
-        return new Pages(state, kept, moment, new Shown(() -> new LogPosition(LogPosition.RUNNING, Map.of(), 0), () -> moment, false));
+        return new Pages(state, kept, moment, new Shown(() -> new LogPosition(LogPosition.RUNNING, Map.of(), 0, ""), () -> moment, false));
     }
 
     /**

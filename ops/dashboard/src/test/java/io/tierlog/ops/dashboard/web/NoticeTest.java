@@ -11,8 +11,11 @@ class NoticeTest {
     private static final long NOW_MS = 1_000_000;
 
     private static String notice(String state, long behind, long brokersSilentMs, long lastMs) {
-        return Notice.of(new LogPosition(state, Map.of("tierlog.events-0", behind), brokersSilentMs), lastMs, NOW_MS)
-                .map(notice -> notice.level() + ": " + notice.text()).orElse("none");
+        return notice(new LogPosition(state, Map.of("tierlog.events-0", behind), brokersSilentMs, ""), lastMs);
+    }
+
+    private static String notice(LogPosition log, long lastMs) {
+        return Notice.of(log, lastMs, NOW_MS).map(notice -> notice.level() + ": " + notice.text()).orElse("none");
     }
 
     @Test
@@ -25,6 +28,14 @@ class NoticeTest {
                 notice("REBALANCING", 10_001, 8_000, NOW_MS - 15_001));
         assertEquals("error: The brokers do not answer for 8 s. The page goes on by itself once they do; what it shows is old.",
                 notice("REBALANCING", 10_001, 8_001, NOW_MS - 15_001));
+    }
+
+    /** While it waits it takes no record and falls behind: the wait is the cause. */
+    @Test
+    void aReaderThatWaitsForTheRegistrySaysSo() {
+        LogPosition waits = new LogPosition("RUNNING", Map.of("tierlog.events-0", 10_001L), 8_000, "waiting for the schema registry: no reply");
+        assertEquals("error: The reader of the log stands still, waiting for the schema registry: no reply. It goes on by itself.",
+                notice(waits, NOW_MS - 15_001));
     }
 
     /** A cluster whose first controller has not decided anything yet is not one without a controller. */

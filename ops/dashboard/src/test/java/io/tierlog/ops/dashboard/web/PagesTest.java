@@ -14,7 +14,7 @@ class PagesTest {
     private static final PageQuery NODE = new PageQuery("node", 15, "a", new RequestFilter("", "", 0, false), 0);
 
     private static Problem refusal(String state) {
-        Pages pages = new Pages(new FoldTasks(), () -> new LogPosition(state, Map.of(), 0), () -> 0, false);
+        Pages pages = new Pages(new FoldTasks(), () -> new LogPosition(state, Map.of(), 0, ""), () -> 0, false);
         return assertThrows(Problem.class, () -> pages.json(NODE));
     }
 
