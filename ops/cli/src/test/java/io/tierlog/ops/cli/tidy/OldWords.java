@@ -7,11 +7,16 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -33,25 +38,35 @@ final class OldWords {
     /** Between two words: white space, also the line break of a comment. */
     private static final String GAP = "\\\\s+(?:\\\\*\\\\s+|//+\\\\s*)?";
 
-    private static final List<Word> WORDS = load();
+    private static final Pattern WORD_START = Pattern.compile("(?<![\\w-])[a-zA-Z]");
+
+    /** By the letter that they begin with, in small. */
+    private static final Map<Character, List<Word>> WORDS = load();
 
     private record Word(Pattern pattern, String better) {
         static Word of(String line) {
             int tab = line.indexOf('\t');
-            String pattern = "(?i)(?<![\\w-])(?:" + line.substring(0, tab).replaceAll(" ", GAP) + ")(?![\\w-])";
+            String pattern = "(?i)(?:" + line.substring(0, tab).replaceAll(" ", GAP) + ")(?![\\w-])";
             return new Word(Pattern.compile(pattern), line.substring(tab + 1));
+        }
+
+        boolean canBeginWith(char letter) {
+            Matcher beginning = pattern.matcher(String.valueOf(letter));
+            return beginning.lookingAt() || beginning.hitEnd();
         }
     }
 
     private OldWords() {}
 
-    private static List<Word> load() {
+    private static Map<Character, List<Word>> load() {
         try (InputStream in = Objects.requireNonNull(OldWords.class.getResourceAsStream("/old-words.tsv"))) {
-            return new String(in.readAllBytes(), StandardCharsets.UTF_8)
+            List<Word> words = new String(in.readAllBytes(), StandardCharsets.UTF_8)
                     .lines()
                     .filter(line -> !line.isBlank() && !line.startsWith("#"))
                     .map(Word::of)
                     .toList();
+            return IntStream.rangeClosed('a', 'z').mapToObj(letter -> (char) letter)
+                    .collect(Collectors.toMap(letter -> letter, letter -> words.stream().filter(word -> word.canBeginWith(letter)).toList()));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -62,15 +77,19 @@ final class OldWords {
         if (!SEARCHED.matcher(file.path()).matches()) {
             return Stream.empty();
         }
-        List<Finding> findings = new ArrayList<>();
+        Map<Word, Set<Integer>> lines = new LinkedHashMap<>();
         String text = file.isJava() ? file.proseAndNames(names(file)) : file.text();
         text = FLAG.matcher(text).replaceAll(flag -> " ".repeat(flag.group().length()));
-        for (Word word : WORDS) {
-            for (int line : new TreeSet<>(file.linesWith(word.pattern, text))) {
-                findings.add(new Finding(RULE, file.path() + ":" + line, "write instead: " + word.better));
+        Matcher start = WORD_START.matcher(text);
+        while (start.find()) {
+            for (Word word : WORDS.get(Character.toLowerCase(text.charAt(start.start())))) {
+                if (word.pattern.matcher(text).region(start.start(), text.length()).lookingAt()) {
+                    lines.computeIfAbsent(word, _ -> new TreeSet<>()).add(SourceFile.lineOf(text, start.start()));
+                }
             }
         }
-        return findings.stream();
+        return lines.entrySet().stream().flatMap(found -> found.getValue().stream()
+                .map(line -> new Finding(RULE, file.path() + ":" + line, "write instead: " + found.getKey().better())));
     }
 
     private static List<Name> names(SourceFile file) {

@@ -12,11 +12,16 @@ import java.util.regex.Pattern;
  *
  * @param path relative to the root, with slashes
  * @param text the whole content
+ * @param code of a Java file, with comments and strings blanked out; lines keep their numbers. Of another file its text
  */
-record SourceFile(String path, String text) {
+record SourceFile(String path, String text, String code) {
     /** In this order, so that a quote in a comment and a comment sign in a string mean nothing. */
     private static final Pattern NOT_CODE = Pattern.compile(
             "\"\"\"[\\s\\S]*?\"\"\"|\"(?:\\\\.|[^\"\\\\\\n])*+\"|'(?:\\\\.|[^'\\\\\\n])++'|/\\*[\\s\\S]*?\\*/|//[^\\n]*+");
+
+    SourceFile(String path, String text) {
+        this(path, text, path.endsWith(".java") ? NOT_CODE.matcher(text).replaceAll(found -> blank(found.group())) : text);
+    }
 
     boolean isJava() {
         return path.endsWith(".java");
@@ -24,11 +29,6 @@ record SourceFile(String path, String text) {
 
     String fileName() {
         return path.substring(path.lastIndexOf('/') + 1);
-    }
-
-    /** The text of a Java file with comments and strings blanked out; lines keep their numbers. */
-    String code() {
-        return NOT_CODE.matcher(text).replaceAll(found -> blank(found.group()));
     }
 
     /** The comments and strings of a Java file, code blanked out, with {@code names} as separate words in their lines; lines keep their numbers. */
@@ -49,15 +49,24 @@ record SourceFile(String path, String text) {
     }
 
     private static String blank(String code) {
-        return code.replaceAll("[^\\n]", " ");
+        char[] blank = code.toCharArray();
+        for (int i = 0; i < blank.length; i++) {
+            blank[i] = blank[i] == '\n' ? '\n' : ' ';
+        }
+        return new String(blank);
     }
 
     List<Integer> linesWith(Pattern pattern, String within) {
         List<Integer> lines = new ArrayList<>();
         Matcher matcher = pattern.matcher(within);
         while (matcher.find()) {
-            lines.add(1 + (int) within.substring(0, matcher.start()).chars().filter(c -> c == '\n').count());
+            lines.add(lineOf(within, matcher.start()));
         }
         return lines;
+    }
+
+    /** The number of the line with that place, the first is 1. */
+    static int lineOf(String text, int place) {
+        return 1 + (int) text.substring(0, place).chars().filter(c -> c == '\n').count();
     }
 }
