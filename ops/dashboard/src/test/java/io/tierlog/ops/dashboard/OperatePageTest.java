@@ -6,14 +6,18 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.tierlog.controller.http.AccessRules;
+import io.tierlog.controller.http.Endpoint;
 import io.tierlog.controller.streams.ControllerApp;
 import io.tierlog.controller.streams.ControllerConfig;
 import io.tierlog.controller.streams.api.ApiConfig;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.TopicAdmin;
 import io.tierlog.events.topic.Topics;
+import io.tierlog.ops.dashboard.fold.FoldLimits;
 import io.tierlog.ops.kafka.EmbeddedKafka;
 import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
+import io.tierlog.tls.Tls;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -26,6 +30,7 @@ import java.security.MessageDigest;
 import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -47,6 +52,8 @@ class OperatePageTest {
     private static EmbeddedKafka broker;
     private static ControllerApp controller;
     private static DashboardApp page;
+    /** A page that has tokens itself. */
+    private static DashboardApp guarded;
 
     @BeforeAll
     static void start() throws Exception {
@@ -62,13 +69,15 @@ class OperatePageTest {
                 .api(ApiConfig.loopback(0).withTokens(tokens))
                 .build());
         assertTrue(controller.awaitRunning(START), controller.state());
-        page = DashboardApp.start(DashboardConfig.of(access, Topics.DEFAULT, directory.resolve("page"), 0)
-                .withOperatorApi(URI.create("http://127.0.0.1:" + controller.apiPort())));
+        URI api = URI.create("http://127.0.0.1:" + controller.apiPort());
+        page = DashboardApp.start(DashboardConfig.of(access, Topics.DEFAULT, directory.resolve("page"), 0).withOperatorApi(api));
+        guarded = DashboardApp.start(new DashboardConfig(access, Topics.DEFAULT, Optional.empty(), "guarded", directory.resolve("guarded"),
+                new Endpoint("127.0.0.1", 0), AccessRules.of(tokens), false, Optional.of(api), FoldLimits.DEFAULTS, Tls.NONE));
     }
 
     @AfterAll
     static void stop() throws Exception {
-        for (AutoCloseable part : new AutoCloseable[] {page, controller, broker, browser}) {
+        for (AutoCloseable part : new AutoCloseable[] {guarded, page, controller, broker, browser}) {
             if (part != null) {
                 part.close();
             }
@@ -99,7 +108,11 @@ class OperatePageTest {
     }
 
     private static void use(String token) throws IOException, InterruptedException {
-        browser.openPage(page.url() + "#/operate");
+        use(page, token);
+    }
+
+    private static void use(DashboardApp on, String token) throws IOException, InterruptedException {
+        browser.openPage(on.url() + "#/operate");
         fill("input[name=operator]", token);
         press("Use it");
     }
@@ -149,6 +162,40 @@ class OperatePageTest {
         awaitText("Without a token this page only reads.");
     }
 
+    /** Nothing of the log is shown before the page has a token, which its tab alone keeps. A reader sees all and changes nothing. */
+    @Test
+    void aPageWithTokensShowsNothingWithoutOne() throws Exception {
+        browser.open(guarded.url() + "#/overview");
+        awaitRefusal("the request has no token");
+        giveToken("no-such-token");
+        awaitRefusal("the token is unknown");
+        assertEquals(0, browser.run("return document.querySelectorAll('.figure, .panel').length").asInt());
+        giveToken(READER);
+        browser.await("the overview", "return document.querySelectorAll('.figure').length > 3");
+        assertFalse(browser.run("return Object.values(localStorage).join().includes('token')").asBoolean());
+        use(guarded, READER);
+        press("Dry run");
+        awaitText("Forbidden: the token of bob is for reading only");
+        use(guarded, OPERATOR);
+        press("Migrate");
+        awaitText("Refused: no node is registered yet");
+        for (String path : new String[] {"api/overview", "api/requests", "api/live?page=overview"}) {
+            assertEquals(401, status(guarded, "GET", path, "x-none", "1", ""), path);
+            assertEquals(401, status(guarded, "GET", path, "Authorization", "Bearer no-such-token", ""), path);
+        }
+        assertEquals(401, status(guarded, "POST", "api/explore", "x-none", "1", "{}"));
+        assertEquals(401, status(guarded, "POST", "api/operator/policy", "x-none", "1", "{}"));
+    }
+
+    private static void giveToken(String token) throws IOException, InterruptedException {
+        fill("input[name=token]", token);
+        browser.run("document.querySelector('.notice button').click()");
+    }
+
+    private static void awaitRefusal(String why) throws IOException, InterruptedException {
+        browser.await(why, "return document.querySelector('.notice.error')?.innerText.includes(arguments[0]) === true", why);
+    }
+
     /** No agent has registered: the controller refuses, and says why. */
     @Test
     void aMigrationWithoutNodesIsRefusedInTheWordsOfTheController() throws Exception {
@@ -172,8 +219,13 @@ class OperatePageTest {
     }
 
     private static int status(String method, String path, String header, String value, String body) throws IOException, InterruptedException {
+        return status(page, method, path, header, value, body);
+    }
+
+    private static int status(DashboardApp on, String method, String path, String header, String value, String body)
+            throws IOException, InterruptedException {
         try (HttpClient client = HttpClient.newHttpClient()) {
-            HttpRequest request = HttpRequest.newBuilder(URI.create(page.url() + path)).header("Content-Type", "application/json")
+            HttpRequest request = HttpRequest.newBuilder(URI.create(on.url() + path)).header("Content-Type", "application/json")
                     .header(header, value)
                     .method(method, HttpRequest.BodyPublishers.ofString(body)).build();
             HttpResponse<String> answer = client.send(request, HttpResponse.BodyHandlers.ofString());
