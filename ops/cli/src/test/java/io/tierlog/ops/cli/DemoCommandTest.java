@@ -30,9 +30,10 @@ class DemoCommandTest {
     private final StringWriter out = new StringWriter();
     private final StringWriter err = new StringWriter();
 
+    /** Requests wait for a fetch for longer than a slow machine takes. */
     @Test
     void everyTierHasHitsAndEveryKindOfOperationHappens() throws Exception {
-        JsonNode report = demo("--requests", "250", "--host", "60blocks", "--decode-us-per-token", "200");
+        JsonNode report = demo("--requests", "250", "--host", "60blocks", "--decode-us-per-token", "200", "--prefetch-wait-ms", "3000");
 
         assertSound(report, 250);
         for (String tier : List.of("device", "host", "store")) {

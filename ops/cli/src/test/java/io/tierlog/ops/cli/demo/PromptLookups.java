@@ -13,7 +13,9 @@ import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.BlocksPlaced;
+import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.Fact;
+import io.tierlog.schemas.decision.NodeEnded;
 import java.io.ByteArrayOutputStream;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -71,14 +73,21 @@ final class PromptLookups implements AutoCloseable {
         channel = NettyChannelBuilder.forAddress("127.0.0.1", port).usePlaintext().build();
     }
 
-    /** The prompts that decisions have put on the host of a node, the whole length of each. */
+    /** The prompts that decisions have put on the host of a node and have not removed, the whole length of each. */
     static List<Prompt> prompts(List<Fact> decisions, String node) {
         long sinceMs = System.currentTimeMillis();
         Map<String, Map<Bytes, Block>> placed = new LinkedHashMap<>();
         for (Fact decision : decisions) {
-            if (decision instanceof BlocksPlaced fact && fact.tier() == Tier.HOST && fact.envelope().aggregate().equals("node/" + node)) {
+            if (!decision.envelope().aggregate().equals("node/" + node)) {
+                continue;
+            }
+            if (decision instanceof BlocksPlaced fact && fact.tier() == Tier.HOST) {
                 Map<Bytes, Block> blocks = placed.computeIfAbsent(fact.namespace(), _ -> new LinkedHashMap<>());
                 fact.blocks().stream().map(PagedBlock::block).forEach(block -> blocks.put(block.key(), block));
+            } else if (decision instanceof BlocksRemoved fact && fact.tier() == Tier.HOST) {
+                fact.blocks().forEach(block -> placed.getOrDefault(fact.namespace(), Map.of()).remove(block.key()));
+            } else if (decision instanceof NodeEnded) {
+                placed.clear(); // the next incarnation reports what it still has
             }
         }
         List<Prompt> prompts = new ArrayList<>();
