@@ -20,10 +20,17 @@ public final class HttpRequest {
     private final Optional<String> key;
     private final Optional<String> authorization;
     private final JsonBody body;
+    private final byte[] sent;
 
     /** The parts of a request that are used as received. */
+    @SuppressWarnings("ArrayRecordComponent") // For one request, never compared.
     public record Raw(Caller caller, Map<String, String> path, @Nullable String query, @Nullable String key,
-            @Nullable String authorization) {}
+            @Nullable String authorization, byte[] body) {
+        /** The same without a body. */
+        public Raw(Caller caller, Map<String, String> path, @Nullable String query, @Nullable String key, @Nullable String authorization) {
+            this(caller, path, query, key, authorization, new byte[0]);
+        }
+    }
 
     /**
      * Reads the query.
@@ -37,6 +44,7 @@ public final class HttpRequest {
         key = Optional.ofNullable(raw.key());
         authorization = Optional.ofNullable(raw.authorization());
         this.body = body;
+        sent = raw.body();
     }
 
     private static Map<String, String> query(@Nullable String raw, Route route) {
@@ -123,8 +131,13 @@ public final class HttpRequest {
         return authorization;
     }
 
-    /** The body; without fields when the request has none. */
+    /** The body; without fields when the request has none, or its route reads it as it was sent. */
     public JsonBody body() {
         return body;
+    }
+
+    /** The bytes of the body; not to be changed. */
+    public byte[] sent() {
+        return sent;
     }
 }

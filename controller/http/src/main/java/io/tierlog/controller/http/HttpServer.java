@@ -176,10 +176,11 @@ public final class HttpServer implements AutoCloseable {
         Found found = find(request.getMethod(), rawPath);
         // Before the body is read: a caller without a valid token sends nothing.
         Caller caller = admitted(request, found.route());
-        JsonBody body = JsonBody.of(json, found.route().takesBody() ? body(request) : new byte[0]);
+        byte[] sent = found.route().takesBody() ? body(request) : new byte[0];
+        JsonBody body = JsonBody.of(json, found.route().asSent() ? new byte[0] : sent);
         String key = request.getHeaders().get("Idempotency-Key");
         HttpRequest.Raw raw = new HttpRequest.Raw(caller, found.path(), request.getHttpURI().getQuery(), key,
-                request.getHeaders().get("Authorization"));
+                request.getHeaders().get("Authorization"), sent);
         return found.route().handler().apply(new HttpRequest(raw, found.route(), body));
     }
 

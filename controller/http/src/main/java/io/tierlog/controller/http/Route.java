@@ -17,23 +17,29 @@ import org.jspecify.annotations.Nullable;
  * @param role the least role of its callers
  * @param query names of its query parameters
  * @param takesBody whether a body is read
+ * @param asSent whether the handler reads the body itself: {@link HttpRequest#sent}
  * @param handler makes the response
  */
-public record Route(String method, String template, Caller.Role role, Set<String> query, boolean takesBody,
+public record Route(String method, String template, Caller.Role role, Set<String> query, boolean takesBody, boolean asSent,
         Function<HttpRequest, HttpResponse> handler) {
     /** A read without a body. */
     public static Route get(String template, Set<String> query, Function<HttpRequest, HttpResponse> handler) {
-        return new Route("GET", template, Caller.Role.READER, query, false, handler);
+        return new Route("GET", template, Caller.Role.READER, query, false, false, handler);
     }
 
     /** A change, for operators. */
     public static Route operate(String method, String template, Function<HttpRequest, HttpResponse> handler) {
-        return new Route(method, template, Caller.Role.OPERATOR, Set.of(), true, handler);
+        return new Route(method, template, Caller.Role.OPERATOR, Set.of(), true, false, handler);
+    }
+
+    /** A change, for operators, whose body the handler reads: for one that may be no JSON, or whose fields are not all known. */
+    public static Route receive(String template, Function<HttpRequest, HttpResponse> handler) {
+        return new Route("POST", template, Caller.Role.OPERATOR, Set.of(), true, true, handler);
     }
 
     /** A read with a body. */
     public static Route ask(String template, Function<HttpRequest, HttpResponse> handler) {
-        return new Route("POST", template, Caller.Role.READER, Set.of(), true, handler);
+        return new Route("POST", template, Caller.Role.READER, Set.of(), true, false, handler);
     }
 
     /** The path's values by the template's names; null when the path does not match. */
