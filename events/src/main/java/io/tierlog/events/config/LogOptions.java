@@ -82,7 +82,7 @@ public final class LogOptions {
     public static KafkaAccess kafka(OptionValues values) {
         Optional<RecordSigning> signing = values.findPath(RECORD_KEYS)
                 .map(file -> new RecordSigning(RecordKeys.read(file), topics(values), values.constant(RECORD_CHECK, RecordSigning.Mode.class)));
-        return new KafkaAccess(values.text(BOOTSTRAP_SERVERS), values.findPath(CLIENT_CONFIG).map(LogOptions::properties).orElse(Map.of()),
+        return new KafkaAccess(values.text(BOOTSTRAP_SERVERS), properties(values, CLIENT_CONFIG),
                 Duration.ofSeconds(values.number(CONNECT_TIMEOUT)), signing);
     }
 
@@ -97,12 +97,21 @@ public final class LogOptions {
         return urls.isEmpty() ? Optional.empty() : Optional.of(new RegistryConfig(urls, Credentials.NONE, limits));
     }
 
-    private static Map<String, String> properties(Path file) {
+    /**
+     * The properties in the file that an option names; none when it names none.
+     *
+     * @throws IllegalArgumentException when the file cannot be read
+     */
+    public static Map<String, String> properties(OptionValues values, String option) {
+        return values.findPath(option).map(file -> properties(Options.flag(option), file)).orElse(Map.of());
+    }
+
+    private static Map<String, String> properties(String flag, Path file) {
         Properties read = new Properties();
         try (Reader reader = Files.newBufferedReader(file)) {
             read.load(reader);
         } catch (IOException e) {
-            throw new IllegalArgumentException("--client-config: cannot read " + file + ": " + e, e);
+            throw new IllegalArgumentException(flag + ": cannot read " + file + ": " + e, e);
         }
         Map<String, String> properties = new TreeMap<>();
         read.stringPropertyNames().forEach(name -> properties.put(name, read.getProperty(name)));
