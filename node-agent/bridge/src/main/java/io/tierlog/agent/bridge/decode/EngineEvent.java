@@ -13,8 +13,32 @@ public sealed interface EngineEvent {
      * @param medium as sent; "GPU" when the event names none
      * @param locality LOCAL, REMOTE or empty
      * @param group number of the group of layers; 0 when the event names none
+     * @param scope where stores and removals both name all that a block is: such a medium has a block or has not, however often it was stored;
+     *         else none, and each store is a copy
      */
-    record Place(String medium, String locality, int group) {}
+    record Place(String medium, String locality, int group, Scope scope) {
+        /** Of a dialect in which the hash and the group name a block. */
+        public Place(String medium, String locality, int group) {
+            this(medium, locality, group, Scope.NONE);
+        }
+    }
+
+    /**
+     * What tells blocks of one hash and one group apart.
+     *
+     * @param model name of the model
+     * @param kvRank which part of a block it is, where several workers store one part each; empty when the block is whole
+     * @param salt cache salt; empty for none
+     */
+    record Scope(String model, String kvRank, String salt) {
+        /** The hash tells them apart, or only stores name it. */
+        public static final Scope NONE = new Scope("", "", "");
+
+        /** Whether there is none. */
+        public boolean isNone() {
+            return equals(NONE);
+        }
+    }
 
     /**
      * The engine has stored blocks, one after the other in a prompt.
@@ -44,6 +68,12 @@ public sealed interface EngineEvent {
 
     /** Blocks have left a place. */
     record Removed(Place place, List<Bytes> hashes) implements EngineEvent {}
+
+    /** Blocks were used: those that end by time are still there. */
+    record Accessed(Place place, List<Bytes> hashes) implements EngineEvent {}
+
+    /** A medium has a capacity, which no foreign node has in the log. */
+    record Capacity(Place place) implements EngineEvent {}
 
     /** Blocks have left a place for another one. */
     record Transferred(Place from, Place to, List<Bytes> hashes) implements EngineEvent {}

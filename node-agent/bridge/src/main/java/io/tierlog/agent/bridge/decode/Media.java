@@ -6,6 +6,11 @@ import java.util.Locale;
 
 /** Which tier an engine's medium is. Without state. */
 public final class Media {
+    /** Locality of what several instances share. */
+    static final String REMOTE = "REMOTE";
+
+    private static final String CACHE_MEMORY = "LMCACHE-L1";
+
     private Media() {}
 
     /**
@@ -18,12 +23,16 @@ public final class Media {
         String medium = place.medium().toUpperCase(Locale.ROOT);
         return switch (medium) {
             case "GPU" -> Tier.DEVICE;
-            case "CPU", "CPU_PINNED", "L1", "LMCACHE-L1" -> Tier.HOST;
+            case "CPU", "CPU_PINNED", "L1", CACHE_MEMORY -> Tier.HOST;
             case "DISK", "FS" -> Tier.DISK;
             case "STORAGE" -> place.locality().equalsIgnoreCase("LOCAL") ? Tier.DISK : Tier.STORE;
             case "EXTERNAL", "REMOTE", "OBJ", "SHARED_STORAGE", "OBJECT_STORE" -> Tier.STORE;
             case "L2" -> shared ? Tier.STORE : Tier.DISK;
-            default -> medium.startsWith("LMCACHE-L2-") ? shared ? Tier.STORE : Tier.DISK : Tier.UNKNOWN;
+            default -> {
+                boolean pool = shared || place.locality().equals(REMOTE);
+                yield medium.startsWith("LMCACHE-L2-") ? pool ? Tier.STORE : Tier.DISK
+                        : medium.startsWith(CACHE_MEMORY + "-") ? Tier.HOST : Tier.UNKNOWN;
+            }
         };
     }
 }

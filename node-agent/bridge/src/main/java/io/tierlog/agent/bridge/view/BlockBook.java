@@ -9,6 +9,7 @@ import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Tier;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -26,6 +27,8 @@ public final class BlockBook {
     private static final List<Tier> TIERS = List.of(Tier.DEVICE, Tier.HOST, Tier.DISK, Tier.STORE);
     private static final int MOST_NAMESPACES = 64;
     private static final int LONGEST_NAMESPACE = 256;
+    /** As many bits as an int has beside its sign. */
+    private static final int MOST_MEDIA = 31;
 
     private final Rules rules;
     private final NamespaceRule.Source source;
@@ -36,6 +39,10 @@ public final class BlockBook {
     private final Map<Held, Long> named = new LinkedHashMap<>();
     private final Set<String> namespaces = new LinkedHashSet<>();
     private final Set<String> incomplete = new LinkedHashSet<>();
+    /** One object for all blocks of a scope. */
+    private final Map<EngineEvent.Scope, EngineEvent.Scope> scopes = new HashMap<>();
+    /** Of blocks with a scope; the bit of each is its position. */
+    private final List<String> media = new ArrayList<>();
     private boolean lowerTiers;
     private boolean expiring;
 
@@ -51,8 +58,8 @@ public final class BlockBook {
     /** One block began to be somewhere, or is there no longer. */
     public record Change(boolean stored, Tier tier, String namespace, PagedBlock block) {}
 
-    /** A hash is a block of one group of layers. */
-    private record Id(int group, Bytes hash) {}
+    /** A hash is a block of one group of layers, and of one scope where events name that. */
+    private record Id(EngineEvent.Scope scope, int group, Bytes hash) {}
 
     /** Where a block is. */
     private record Held(Id id, Tier tier) {}
@@ -60,6 +67,7 @@ public final class BlockBook {
     private static final class Entry {
         private final String namespace;
         private int index;
+        /** How many, or a bit for each medium of the tier that has it. */
         private final int[] copies = new int[TIERS.size()];
         private final long[] generations = new long[TIERS.size()];
 
@@ -84,7 +92,7 @@ public final class BlockBook {
         this.shared = shared;
         this.counts = counts;
         // Blocks may be there of which no event was seen.
-        hasSpaceFor(rules.naming().of(source, 0, 0, "", ""));
+        hasSpaceFor(rules.naming().of(source, NamespaceRule.Block.PLAIN));
     }
 
     /** All its blocks end by time from here on: of a publisher whose losses do not show. */
@@ -116,7 +124,15 @@ public final class BlockBook {
     void apply(long nowMs, long seq, EngineEvent event, Consumer<Change> changes) {
         switch (event) {
             case EngineEvent.Stored e -> stored(nowMs, seq + 1, e, changes);
-            case EngineEvent.Removed e -> removed(e.place(), e.hashes(), changes);
+            case EngineEvent.Removed e -> {
+                named(e.place());
+                removed(e.place(), e.hashes(), changes);
+            }
+            case EngineEvent.Accessed e -> {
+                named(e.place());
+                accessed(nowMs, e);
+            }
+            case EngineEvent.Capacity _ -> counts.add(BridgeCounter.CAPACITIES, 1);
             case EngineEvent.Transferred e -> {
                 stored(nowMs, seq + 1, new EngineEvent.Stored(e.to(), e.hashes(), null, -1, false, 0, "", "", EngineEvent.Dialect.PLAIN), changes);
                 removed(e.from(), e.hashes(), changes);
@@ -135,26 +151,56 @@ public final class BlockBook {
             return;
         }
         lowerTiers |= tier != Tier.DEVICE;
-        int index = e.first() >= 0 || !e.chained() ? e.first() : after(e.place().group(), e.parent());
+        int index = e.first() >= 0 || !e.chained() ? e.first() : after(e.place(), e.parent());
+        int bit = bitForStore(e.place());
         for (Bytes hash : e.hashes()) {
-            stored(nowMs, new Copy(tier, generation), new Id(e.place().group(), hash), index, e, changes);
+            stored(nowMs, new Copy(tier, generation, bit), id(e.place(), hash), index, e, changes);
             index = index < 0 || !e.chained() ? -1 : index + 1;
         }
     }
 
-    /** A copy of a block on a tier. */
-    private record Copy(Tier tier, long generation) {}
+    /**
+     * A copy of a block on a tier.
+     *
+     * @param bit of the medium, for a block with a scope; 0 when there are too many media
+     */
+    private record Copy(Tier tier, long generation, int bit) {}
+
+    private Id id(EngineEvent.Place place, Bytes hash) {
+        return new Id(scopes.getOrDefault(place.scope(), place.scope()), place.group(), hash);
+    }
+
+    /** The bit of a medium; 0 when it has none. */
+    private int bit(EngineEvent.Place place) {
+        int known = media.indexOf(place.medium());
+        return known < 0 ? 0 : 1 << known;
+    }
+
+    private int bitForStore(EngineEvent.Place place) {
+        if (place.scope().isNone()) {
+            return 1;
+        }
+        if (!media.contains(place.medium()) && media.size() < MOST_MEDIA) {
+            media.add(place.medium());
+        }
+        return bit(place);
+    }
 
     private void stored(long nowMs, Copy copy, Id id, int index, EngineEvent.Stored e, Consumer<Change> changes) {
         Entry entry = blocks.get(id);
         if (entry == null) {
-            String namespace = rules.naming().of(source.orOf(e.dialect().model()), id.group(), e.blockTokens(), e.adapter(), e.salt());
-            if (blocks.size() >= rules.mostBlocks() || !hasSpaceFor(namespace)) {
+            String namespace = rules.naming().of(source.orOf(e.dialect().model()),
+                    new NamespaceRule.Block(id.group(), e.blockTokens(), e.adapter(), e.salt(), id.scope().kvRank()));
+            if (blocks.size() >= rules.mostBlocks() || copy.bit() == 0 || !hasSpaceFor(namespace)) {
                 leaveOut(namespace);
                 return;
             }
             entry = new Entry(namespace, index);
+            scopes.putIfAbsent(id.scope(), id.scope());
             blocks.put(id, entry);
+        } else if (copy.bit() == 0) {
+            leaveOut(entry.namespace);
+            return;
         }
         int tier = TIERS.indexOf(copy.tier());
         boolean placed = index >= 0 && entry.index < 0;
@@ -163,7 +209,8 @@ public final class BlockBook {
             entry.generations[tier] = copy.generation();
             changes.accept(change(true, copy.tier(), id, entry));
         }
-        entry.copies[tier] = rules.counting() && !e.dialect().objects() ? entry.copies[tier] + 1 : 1;
+        entry.copies[tier] = !id.scope().isNone() ? entry.copies[tier] | copy.bit()
+                : rules.counting() && !e.dialect().objects() ? entry.copies[tier] + 1 : 1;
         if (expiring || e.dialect().expires()) {
             Held held = new Held(id, copy.tier());
             named.remove(held);
@@ -178,6 +225,15 @@ public final class BlockBook {
         }
     }
 
+    /** The namespace of blocks of which no store was seen is one of its namespaces too. */
+    private void named(EngineEvent.Place place) {
+        EngineEvent.Scope scope = place.scope();
+        if (!scope.isNone()) {
+            hasSpaceFor(rules.naming().of(source.orOf(scope.model()),
+                    new NamespaceRule.Block(place.group(), 0, "", scope.salt(), scope.kvRank())));
+        }
+    }
+
     private boolean hasSpaceFor(String namespace) {
         if (namespaces.contains(namespace)) {
             return true;
@@ -188,8 +244,8 @@ public final class BlockBook {
         return namespaces.add(namespace);
     }
 
-    private int after(int group, @Nullable Bytes parent) {
-        Entry above = parent == null ? null : blocks.get(new Id(group, parent));
+    private int after(EngineEvent.Place place, @Nullable Bytes parent) {
+        Entry above = parent == null ? null : blocks.get(id(place, parent));
         return above == null || above.index < 0 ? -1 : above.index + 1;
     }
 
@@ -200,13 +256,36 @@ public final class BlockBook {
             counts.add(BridgeCounter.UNKNOWN_MEDIA, 1);
             return;
         }
+        int bit = bit(place);
         for (Bytes hash : hashes) {
-            Id id = new Id(place.group(), hash);
+            Id id = id(place, hash);
             Entry entry = blocks.get(id);
             if (entry != null && entry.copies[TIERS.indexOf(tier)] > 0) {
-                entry.copies[TIERS.indexOf(tier)]--;
+                int left = entry.copies[TIERS.indexOf(tier)];
+                boolean counted = place.scope().isNone();
+                if (!counted && (left & bit) == 0) {
+                    continue;
+                }
+                entry.copies[TIERS.indexOf(tier)] = counted ? left - 1 : left & ~bit;
                 if (entry.copies[TIERS.indexOf(tier)] == 0) {
                     gone(tier, id, entry, changes);
+                }
+            }
+        }
+    }
+
+    /** A block that is used below the host's memory has not left the pool there. */
+    private void accessed(long nowMs, EngineEvent.Accessed e) {
+        counts.add(BridgeCounter.ACCESSED, e.hashes().size());
+        Tier tier = Media.tier(e.place(), shared);
+        if (named.isEmpty() || (tier != Tier.DISK && tier != Tier.STORE)) {
+            return;
+        }
+        for (Bytes hash : e.hashes()) {
+            for (Tier below : List.of(Tier.DISK, Tier.STORE)) {
+                Held held = new Held(id(e.place(), hash), below);
+                if (named.remove(held) != null) {
+                    named.put(held, nowMs);
                 }
             }
         }

@@ -2,6 +2,7 @@
 package io.tierlog.agent.bridge.view;
 
 import io.tierlog.agent.bridge.decode.EngineEvent;
+import io.tierlog.schemas.Tier;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -176,6 +177,16 @@ final class Instances {
     void restart() {
         clear();
         wholeWhere(_ -> true, "the publisher has begun to count again");
+    }
+
+    /** Another process begins: the memory of the one before is gone, and what it has put below that is not. */
+    void restartMemory() {
+        byTopic.forEach((topic, instance) -> instance.book.clear(Tier.HOST, change -> changed(topic, change)));
+    }
+
+    /** Blocks have left a pool that several publishers share, as one of them reports. */
+    void removedElsewhere(long nowMs, EngineEvent.Removed removed) {
+        byTopic.forEach((topic, instance) -> instance.book.apply(nowMs, 0, removed, change -> changed(topic, change)));
     }
 
     /** The publisher speaks for that instance no longer. */

@@ -2,6 +2,7 @@
 package io.tierlog.agent.bridge.view;
 
 import io.tierlog.agent.bridge.decode.Decoded;
+import io.tierlog.agent.bridge.decode.EngineEvent;
 import java.util.ArrayDeque;
 import java.util.function.Function;
 
@@ -37,6 +38,10 @@ public final class Publisher {
     private String epoch = "";
     private long waitingBytes;
     private long last = -1;
+    /** Of a publisher that names its process, that name and what it has lost; -1 of the others. */
+    private long incarnation = -1;
+
+    private long dropped;
     /** The highest number that came by the subscription, where nothing counts back. */
     private long newestLive = -1;
     /** An answer has shown a new process: what the subscription brings may be of the old one until a batch fits. */
@@ -131,6 +136,71 @@ public final class Publisher {
         } else if (mode != Mode.CATCHING_UP) {
             ask(nowMs);
         }
+    }
+
+    /**
+     * Which process of a publisher a batch is of, where a number that rises names it.
+     *
+     * @param number of the process
+     * @param dropped events that this process has lost before they got into a batch, count
+     */
+    public record Incarnation(long number, long dropped) {}
+
+    /**
+     * A batch of a publisher that names its process has come: it counts from 1, and neither its content nor a connection has to show what it is.
+     * There are no replays. What a process had in its memory ends with it, what it had below stays.
+     *
+     * @return whether it was applied, and is neither a repeat nor of a process that has ended
+     */
+    public boolean numbered(long nowMs, Incarnation process, Frame frame) {
+        if (process.number() < incarnation) {
+            counts.add(BridgeCounter.STALE, 1);
+            return false;
+        }
+        arrivedMs = nowMs;
+        if (process.number() > incarnation) {
+            counts.add(BridgeCounter.RESTARTS, incarnation < 0 ? 0 : 1);
+            instances.restartMemory();
+            incarnation = process.number();
+            dropped = 0;
+            last = 0;
+        }
+        if (frame.seq() <= last) {
+            counts.add(BridgeCounter.REPEATS, 1);
+            return false;
+        }
+        if (frame.seq() > last + 1) {
+            lose(nowMs, last + 1, frame.seq() - 1);
+        }
+        if (process.dropped() > dropped) {
+            counts.add(BridgeCounter.GAPS, 1);
+            instances.lose(nowMs, (process.dropped() - dropped) + " events were lost before they got into a batch", -1, -1);
+        }
+        dropped = Math.max(dropped, process.dropped());
+        last = frame.seq();
+        apply(nowMs, frame);
+        return true;
+    }
+
+    /** A batch of such a publisher cannot be read, its number neither. */
+    public void unreadable(long nowMs, String reason) {
+        lostWithoutNumber(nowMs, "a batch after " + last + " cannot be read: " + reason);
+    }
+
+    /** Batches of such a publisher may be lost, and none has come since that could show it. */
+    public void lostWithoutNumber(long nowMs, String reason) {
+        counts.add(BridgeCounter.GAPS, 1);
+        instances.lose(nowMs, reason, -1, -1);
+    }
+
+    /** What was published before the first batch that comes is not known. */
+    public void unknownPast(long nowMs) {
+        instances.incomplete(nowMs, "what earlier processes have put below the host's memory is not known");
+    }
+
+    /** Blocks have left a pool that several publishers share, as another one reports. */
+    public void removedElsewhere(long nowMs, EngineEvent.Removed removed) {
+        instances.removedElsewhere(nowMs, removed);
     }
 
     /** A batch has come by the subscription. */
@@ -390,6 +460,10 @@ public final class Publisher {
         mode = mode == Mode.FRESH ? Mode.FOLLOWING : mode;
         checksums.put(frame.seq(), frame.crc32c());
         topic = frame.topic().isEmpty() ? topic : frame.topic();
+        apply(nowMs, frame);
+    }
+
+    private void apply(long nowMs, Frame frame) {
         switch (frame.content()) {
             case Decoded.Malformed bad -> lose(nowMs, frame.seq(), frame.seq(), "batch " + frame.seq() + " cannot be read: " + bad.reason());
             case Decoded.Batch batch -> {

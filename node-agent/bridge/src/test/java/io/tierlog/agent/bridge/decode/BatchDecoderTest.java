@@ -120,7 +120,8 @@ class BatchDecoderTest {
             case EngineEvent.Stored stored -> stored.hashes();
             case EngineEvent.Removed removed -> removed.hashes();
             case EngineEvent.Transferred moved -> moved.hashes();
-            case EngineEvent.Cleared _ -> List.of();
+            case EngineEvent.Accessed used -> used.hashes();
+            case EngineEvent.Capacity _, EngineEvent.Cleared _ -> List.of();
         };
         hashes.forEach(hash -> assertTrue(hash.size() >= 8 && hash.size() <= 32, () -> "a key of " + hash.size() + " bytes"));
     }
@@ -172,6 +173,8 @@ class BatchDecoderTest {
                     + (e.dialect().objects() ? ", once" : "");
             case EngineEvent.Removed e -> "removed " + text(e.place()) + " " + text(e.hashes());
             case EngineEvent.Transferred e -> "moved " + text(e.from()) + " to " + text(e.to()) + " " + text(e.hashes());
+            case EngineEvent.Accessed e -> "used " + text(e.place()) + " " + text(e.hashes());
+            case EngineEvent.Capacity e -> "capacity " + text(e.place());
             case EngineEvent.Cleared e -> "cleared " + (e.medium().isEmpty() ? "-" : e.medium());
         };
     }

@@ -94,7 +94,7 @@ class BlockBookTest {
         Decoded.Batch batch = assertInstanceOf(Decoded.Batch.class, BatchDecoder.decode(Fixtures.payload("G_mooncake_stored")));
         Stored stored = assertInstanceOf(Stored.class, batch.events().getFirst());
         book("m").apply(0, 0, stored, change -> assertEquals(-1, change.block().block().index()));
-        assertEquals("default", NamespaceRule.MODEL.of(new NamespaceRule.Source("", "x").orOf(stored.dialect().model()), 0, 0, "", ""));
+        assertEquals("default", NamespaceRule.MODEL.of(new NamespaceRule.Source("", "x").orOf(stored.dialect().model()), NamespaceRule.Block.PLAIN));
     }
 
     @Test

@@ -41,9 +41,14 @@ final class FakeRing implements PublisherOutput {
     }
 
     FakeRing(Publisher.Rules rules, int size, boolean counting) {
+        this(rules, size, counting, "m");
+    }
+
+    /** @param model of the source; empty for the one that events name */
+    FakeRing(Publisher.Rules rules, int size, boolean counting, String model) {
         this.size = size;
         BlockBook.Rules books = new BlockBook.Rules(NamespaceRule.MODEL, counting, 10_000, 600_000);
-        publisher = new Publisher(rules, _ -> new BlockBook(books, new NamespaceRule.Source("m", "vllm"), false, counts), counts, this);
+        publisher = new Publisher(rules, _ -> new BlockBook(books, new NamespaceRule.Source(model, "vllm"), false, counts), counts, this);
     }
 
     /** The process ends, and its ring with it. */
