@@ -3,10 +3,17 @@ package io.tierlog.agent.bridge;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.tierlog.agent.bridge.lmcache.CacheEndpoint;
+import io.tierlog.agent.bridge.lmcache.CacheFeeds;
+import io.tierlog.agent.bridge.lmcache.CacheParts;
+import io.tierlog.agent.bridge.lmcache.CacheQueue;
+import io.tierlog.agent.bridge.lmcache.CacheTopics;
 import io.tierlog.agent.bridge.log.DecisionFollower;
 import io.tierlog.agent.bridge.log.EventWriter;
 import io.tierlog.agent.bridge.log.NodeSessions;
+import io.tierlog.agent.bridge.source.CacheInstances;
 import io.tierlog.agent.bridge.source.DnsSources;
+import io.tierlog.agent.bridge.source.Followed;
 import io.tierlog.agent.bridge.source.Source;
 import io.tierlog.agent.bridge.source.SourceParts;
 import io.tierlog.agent.bridge.source.SourceSpec;
@@ -59,6 +66,9 @@ public final class BridgeApp implements AutoCloseable {
     private static final long RETRY_MS = 5_000;
     private static final long LOOK_MS = 5_000;
     private static final long CLOSE_MS = 10_000;
+    /** Of LMCache. */
+    private static final int WAITING_BATCHES = 10_000;
+    private static final long WAITING_BYTES = 32L << 20;
 
     private final Closers closers = new Closers();
     private final ConcurrentLinkedQueue<Fact> decisions = new ConcurrentLinkedQueue<>();
@@ -82,8 +92,11 @@ public final class BridgeApp implements AutoCloseable {
     private final EventWriter writer;
     private final NodeSessions sessions;
     private final SourceParts shared;
+    private final Optional<CacheInstances> caches;
+    private final Optional<CacheTopics> cacheTopics;
     private final Thread thread;
     private int statusPort = -1;
+    private int cachePort = -1;
 
     private BridgeApp(BridgeConfig config) {
         try {
@@ -105,6 +118,14 @@ public final class BridgeApp implements AutoCloseable {
                 }
             }
             arrange(nowMs());
+            CacheFeeds feeds = config.lmcache();
+            CacheParts cacheParts = new CacheParts(new CacheQueue(WAITING_BATCHES, WAITING_BYTES), writer, counts);
+            caches = feeds.isEmpty()
+                    ? Optional.empty() : Optional.of(new CacheInstances(cacheParts.queue(), shared, context, feeds.topics().isEmpty()));
+            cacheTopics = feeds.topics().isEmpty()
+                    ? Optional.empty() : Optional.of(closers.add("LMCache's topics", new CacheTopics(feeds, cacheParts)));
+            feeds.http().ifPresent(http -> cachePort =
+                    closers.add("LMCache's endpoint", new CacheEndpoint(http, config.tls(), cacheParts)).port());
             health.add("bridge", () -> ended.isDone()
                     ? HealthParts.State.failed("it has ended: " + ended.join().getMessage()) : HealthParts.State.WELL);
             health.add("events", () -> writer.congested()
@@ -164,7 +185,8 @@ public final class BridgeApp implements AutoCloseable {
                     nextTickMs = nowMs + TICK_MS;
                     sources.values().forEach(source -> guarded(nowMs, source, () -> source.tick(nowMs)));
                     sessions.tick(nowMs);
-                    metrics.measure(sources.values(), wanted.size() - sources.size(), sessions.registered());
+                    caches.ifPresent(each -> each.tick(nowMs));
+                    measure();
                 }
                 arranged |= drop();
                 if (nowMs >= nextFileMs) {
@@ -184,8 +206,16 @@ public final class BridgeApp implements AutoCloseable {
             fail(e);
         } finally {
             sources.values().forEach(Source::close);
+            caches.ifPresent(CacheInstances::close);
             sessions.stop();
         }
+    }
+
+    private void measure() {
+        List<Followed> all = new ArrayList<>(sources.values());
+        caches.ifPresent(all::add);
+        int without = wanted.size() - sources.size() + (cacheTopics.filter(topics -> !topics.isReading()).isPresent() ? 1 : 0);
+        metrics.measure(all, without, sessions.registered());
     }
 
     private static long nowMs() {
@@ -214,6 +244,7 @@ public final class BridgeApp implements AutoCloseable {
             }
             guarded(nowMs, source, () -> messages.addAndGet(source.receive(nowMs)));
         }
+        caches.ifPresent(each -> messages.addAndGet(each.receive(nowMs)));
         return messages.get() > 0;
     }
 
@@ -302,6 +333,11 @@ public final class BridgeApp implements AutoCloseable {
     /** The port of metrics and health; -1 when there is none. */
     public int statusPort() {
         return statusPort;
+    }
+
+    /** The port to which LMCache posts its events; -1 when there is none. */
+    public int cachePort() {
+        return cachePort;
     }
 
     /** Completes with the failure that ends it. */

@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.prometheus.metrics.core.metrics.CounterWithCallback;
 import io.prometheus.metrics.core.metrics.Gauge;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
-import io.tierlog.agent.bridge.source.Source;
+import io.tierlog.agent.bridge.source.Followed;
 import io.tierlog.agent.bridge.view.BridgeCounter;
 import io.tierlog.agent.bridge.view.BridgeCounts;
 import io.tierlog.controller.http.HealthParts;
@@ -40,12 +40,12 @@ final class BridgeMetrics {
     }
 
     /** Takes the numbers, on the thread that owns the sources. */
-    void measure(Collection<Source> all, int without, int registered) {
+    void measure(Collection<? extends Followed> all, int without, int registered) {
         sources.set(all.size());
         leftOut.set(without);
-        publishers.set(all.stream().mapToInt(Source::publishers).sum());
-        unknown.set(all.stream().mapToInt(Source::unknown).sum());
-        blocks.set((double) all.stream().mapToLong(Source::blocks).sum());
+        publishers.set(all.stream().mapToInt(Followed::publishers).sum());
+        unknown.set(all.stream().mapToInt(Followed::unknown).sum());
+        blocks.set((double) all.stream().mapToLong(Followed::blocks).sum());
         nodes.set(registered);
     }
 

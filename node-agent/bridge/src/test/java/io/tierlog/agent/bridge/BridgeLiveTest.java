@@ -381,7 +381,7 @@ class BridgeLiveTest {
     }
 
     /** A number in text, in four bytes from either end, and as Avro writes it. */
-    private static List<byte[]> forms(int number) {
+    static List<byte[]> forms(int number) {
         ByteBuffer avro = ByteBuffer.allocate(10);
         long left = 2L * number; // zigzag of a positive number
         for (; left >= 0x80; left >>>= 7) {
@@ -392,7 +392,7 @@ class BridgeLiveTest {
                 ByteBuffer.allocate(4).order(ByteOrder.LITTLE_ENDIAN).putInt(number).array(), Arrays.copyOf(avro.array(), avro.position()));
     }
 
-    private static boolean contains(byte[] record, byte[] part) {
+    static boolean contains(byte[] record, byte[] part) {
         return IntStream.rangeClosed(0, record.length - part.length)
                 .anyMatch(at -> Arrays.equals(record, at, at + part.length, part, 0, part.length));
     }

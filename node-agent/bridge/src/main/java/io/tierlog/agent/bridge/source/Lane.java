@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.bridge.source;
 
+import io.tierlog.agent.bridge.decode.CacheBatch;
 import io.tierlog.agent.bridge.decode.Decoded;
 import io.tierlog.agent.bridge.log.NodeSession;
 import io.tierlog.agent.bridge.view.BlockBook;
@@ -40,6 +41,8 @@ final class Lane implements PublisherOutput, AutoCloseable {
     private OptionalInt rank;
     /** The publisher does not count its batches. */
     private boolean uncounted;
+    /** Its nodes have ended since it was silent, and it is followed on: its next batch shows what was missed, if anything. */
+    private boolean resting;
     // Of such a publisher: the batch before the first is unknown.
     private long ownCount = 1;
 
@@ -123,6 +126,28 @@ final class Lane implements PublisherOutput, AutoCloseable {
         publisher.live(nowMs, Frame.of(seq.isPresent() ? seq.getAsLong() : ownCount++, message.topic(), message.payload(), content));
     }
 
+    /** A batch of a publisher that names its process; false when it was left out. */
+    boolean numbered(long nowMs, CacheBatch batch) {
+        if (resting) {
+            resting = false;
+            withoutNode.clear();
+            instances.forEach(this::register);
+        }
+        CacheBatch.Origin origin = batch.origin();
+        return publisher.numbered(nowMs, new Publisher.Incarnation(origin.incarnation(), origin.dropped()),
+                new Frame(origin.seq(), "", batch.to() - batch.from(), 0, batch.content()));
+    }
+
+    /** Ends the nodes of a silent publisher, and keeps what it has for its next batch. */
+    void rest() {
+        resting = true;
+        instances.values().forEach(each -> each.session.ifPresent(NodeSession::stop));
+    }
+
+    boolean isResting() {
+        return resting;
+    }
+
     /** Takes what has come of an answer; returns the number of frames. */
     int receive(long nowMs) {
         int taken = 0;
@@ -158,6 +183,9 @@ final class Lane implements PublisherOutput, AutoCloseable {
     }
 
     void flush(long nowMs) {
+        if (resting) {
+            return;
+        }
         instances.forEach((topic, each) -> {
             if (!leftOut(each).equals(each.leftOut)) {
                 viewed(topic, publisher.view(each.book));

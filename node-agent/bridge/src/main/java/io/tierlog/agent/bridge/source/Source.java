@@ -21,7 +21,7 @@ import org.zeromq.ZMQ;
  * One subscription: to a publisher, or at an address to which publishers connect. Confined to the thread of the sockets, but for what the library
  * reports of connections.
  */
-public final class Source implements AutoCloseable {
+public final class Source implements Followed, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Source.class);
     private static final int MESSAGES_AT_ONCE = 64;
     private static final int QUEUED_MESSAGES = 10_000;
@@ -217,17 +217,17 @@ public final class Source implements AutoCloseable {
         lanes.forEach(lane -> lane.tick(nowMs));
     }
 
-    /** Publishers with at least one batch, count. */
+    @Override
     public int publishers() {
         return (int) lanes.stream().filter(lane -> lane.publisher().last() >= 0).count();
     }
 
-    /** Publishers of which something is unknown, count. */
+    @Override
     public int unknown() {
         return (int) lanes.stream().filter(lane -> lane.publisher().isUnknown()).count();
     }
 
-    /** Blocks of all publishers, count. */
+    @Override
     public long blocks() {
         return lanes.stream().mapToLong(lane -> lane.publisher().blocks()).sum();
     }

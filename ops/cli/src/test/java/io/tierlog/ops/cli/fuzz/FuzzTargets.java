@@ -11,6 +11,7 @@ import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.tierlog.agent.app.store.DirectoryStore;
 import io.tierlog.agent.app.store.ObjectName;
 import io.tierlog.agent.bridge.decode.BatchDecoder;
+import io.tierlog.agent.bridge.decode.CacheEventDecoder;
 import io.tierlog.agent.disk.BlockFile;
 import io.tierlog.agent.disk.BlockRead;
 import io.tierlog.agent.disk.BlockWrite;
@@ -107,6 +108,11 @@ final class FuzzTargets implements AutoCloseable {
                 input -> Scenario.check(List.of(new String(input, StandardCharsets.UTF_8).split("\n"))), Set.of(ScenarioError.class));
         add("engine events", files("node-agent/bridge/src/test/resources/engine-events", ".hex").stream().map(FuzzTargets::hex).toList(),
                 BatchDecoder::decode, Set.of());
+        add("events of LMCache", List.of("""
+                {"batches": [{"instance_id": "i", "incarnation": 7, "seq": 1, "event_type": "store", "tier": "l1", "backend": "dram", "shared": false,
+                "ts": 1.5, "dropped_events": 0, "entries": [{"key": {"chunk_hash_hex": "00ff00ff00ff00ff", "model_name": "m", "kv_rank": 16777472,
+                "object_group_id": 0, "cache_salt": "s"}, "size_bytes": 9, "token_ids": [1, 2], "token_offset": 4, "parent_hash_hex": ""}]}]}
+                """.getBytes(StandardCharsets.UTF_8)), CacheEventDecoder::decode, Set.of());
         requestBodies();
         directoryCalls();
         file("record keys", List.of("a " + "01".repeat(32) + "\n# old\nb " + "02".repeat(32) + "\n"), RecordKeys::read,
