@@ -409,13 +409,17 @@ class LmcacheLiveTest {
     void recordsThatWereDeletedBeforeTheyWereReadLeaveTheirInstanceUnknown() throws Exception {
         FakeCache cache = new FakeCache("lm-g", 17);
         try (Topic topic = new Topic(log.broker(), "lm-short", 1)) {
-            part(cache, new Random(2), 40, false).forEach(batch -> topic.send(cache, batch));
+            part(cache, new Random(2), 100, false).forEach(batch -> topic.send(cache, batch));
             cache.restart();
+            Set<String> before = cache.truth();
+            assertFalse(before.isEmpty(), "there is something on its disk");
             // The first batch of a process, and all before it is gone: what its disk has since then is not known.
             topic.forgetAll();
             part(cache, new Random(3), 20, false).forEach(batch -> topic.send(cache, batch));
             try (BridgeApp _ = bridge(Map.of(BridgeOptions.LMCACHE_TOPIC, "lm-short"))) {
                 eventually(() -> found(cache).isEmpty() ? "nothing is found" : wrongOrUnknown(cache));
+                before.removeAll(found(cache));
+                assertFalse(before.isEmpty(), "some of it was neither stored again nor deleted");
             }
         }
     }

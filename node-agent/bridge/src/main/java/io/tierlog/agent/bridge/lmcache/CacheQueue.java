@@ -37,7 +37,7 @@ public final class CacheQueue {
     }
 
     /** Takes all of a request that has {@code size} bytes, or none when there is no space for it now. */
-    boolean offer(List<CacheArrival> arrivals, int size) {
+    public boolean offer(List<CacheArrival> arrivals, int size) {
         lock.lock();
         try {
             if (!hasSpace(arrivals.size(), size)) {

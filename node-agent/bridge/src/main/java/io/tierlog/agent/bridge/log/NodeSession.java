@@ -128,6 +128,11 @@ public final class NodeSession {
         return "node/" + node;
     }
 
+    /** Whether it has asked the controller to accept it. */
+    public boolean hasBegun() {
+        return state != State.OUT;
+    }
+
     /** Whether the controller has accepted it. */
     public boolean isRegistered() {
         return state == State.IN;

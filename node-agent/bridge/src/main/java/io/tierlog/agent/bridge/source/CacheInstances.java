@@ -31,6 +31,7 @@ public final class CacheInstances implements Followed, AutoCloseable {
     private final CacheQueue queue;
     private final SourceParts parts;
     private final ZContext context;
+    private final int most;
     private final Map<String, Known> known = new LinkedHashMap<>();
     private boolean caughtUp;
     /** An instance was given up, so that one that is new may have been known before. */
@@ -50,6 +51,11 @@ public final class CacheInstances implements Followed, AutoCloseable {
      * @param context of the bridge; no socket is made here
      */
     public CacheInstances(CacheQueue queue, SourceParts parts, ZContext context, boolean caughtUp) {
+        this(queue, parts, context, caughtUp, MOST);
+    }
+
+    CacheInstances(CacheQueue queue, SourceParts parts, ZContext context, boolean caughtUp, int most) {
+        this.most = most;
         this.queue = queue;
         this.parts = parts;
         this.context = context;
@@ -137,14 +143,14 @@ public final class CacheInstances implements Followed, AutoCloseable {
 
     /** One that was silent for so long that its node has ended is given up for a new one. */
     private boolean hasSpace() {
-        if (known.size() >= MOST) {
+        if (known.size() >= most) {
             Optional<String> silent = known.entrySet().stream().filter(each -> each.getValue().lane().isResting()).map(Map.Entry::getKey).findFirst();
             silent.ifPresent(name -> {
                 forgetful = true;
                 known.remove(name);
             });
         }
-        return known.size() < MOST;
+        return known.size() < most;
     }
 
     /** Time passes. */
