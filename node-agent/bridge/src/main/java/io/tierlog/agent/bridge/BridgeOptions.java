@@ -66,7 +66,8 @@ public final class BridgeOptions {
                 .number(UNKNOWN_FOR, 600, 1, DAY, "SECONDS",
                         "Time for which an engine's blocks are unknown after batches were lost for good.")
                 .number(ENGINE_TIMEOUT, 60, 1, DAY, "SECONDS", "Time after which an engine counts as gone when its connection is lost.")
-                .number(IDLE_TIMEOUT, 600, 1, DAY, "SECONDS", "The same for an engine that connects to this bridge, and an LMCache, that send nothing.")
+                .number(IDLE_TIMEOUT, 600, 1, DAY, "SECONDS",
+                        "The same for an engine that connects to this bridge, and an LMCache, that send nothing.")
                 .number(HINT_TIMEOUT, 600, 1, DAY, "SECONDS",
                         "Time after which a block whose removal the engine does not publish counts no longer unless it is named again.")
                 .group("Bounds and status", Importance.MEDIUM)

@@ -234,7 +234,8 @@ class LmcacheLiveTest {
                 case EngineBlocksStored e -> e.blocks().forEach(block ->
                         assertTrue(held.add(placement(node, e.namespace(), block, e.tier().name())), () -> "twice: " + e.namespace() + " " + block));
                 case BlocksEvicted e -> e.blocks().forEach(block ->
-                        assertTrue(held.remove(placement(node, e.namespace(), block, e.tier().name())), () -> "never: " + e.namespace() + " " + block));
+                        assertTrue(held.remove(placement(node, e.namespace(), block, e.tier().name())),
+                                () -> "never: " + e.namespace() + " " + block));
                 default -> throw new IllegalStateException(event.toString());
             }
         });
@@ -378,7 +379,8 @@ class LmcacheLiveTest {
             post(client, bridge.cachePort(), List.of(two.pooled("store", 2), two.pooled("store", 3)));
             eventually(() -> answers(one).size() == 4 ? "" : answers(one).toString());
             post(client, bridge.cachePort(), List.of(two.pooled("delete", 1), two.pooled("delete", 2)));
-            eventually(() -> answers(one).size() == 1 && answers(one).iterator().next().endsWith("ext-lm-p2-dp0 STORE") ? "" : answers(one).toString());
+            eventually(() -> answers(one).size() == 1 && answers(one).iterator().next().endsWith("ext-lm-p2-dp0 STORE") ? ""
+                    : answers(one).toString());
         }
     }
 

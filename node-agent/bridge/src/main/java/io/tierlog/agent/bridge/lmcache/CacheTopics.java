@@ -164,7 +164,7 @@ public final class CacheTopics implements AutoCloseable {
         return places.getOrDefault(partition, new Place(0, false));
     }
 
-    /** What was deleted before it was read may have said anything. */
+    /** What was deleted before it was read may be about any instance of its partition. */
     private void deleted(KafkaConsumer<byte[], byte[]> consumer, Set<TopicPartition> partitions) {
         for (Map.Entry<TopicPartition, Long> each : consumer.beginningOffsets(partitions).entrySet()) {
             warning.warn("records of {} were deleted before they were read", each.getKey());

@@ -34,7 +34,7 @@ public final class CacheInstances implements Followed, AutoCloseable {
     private final int most;
     private final Map<String, Known> known = new LinkedHashMap<>();
     private boolean caughtUp;
-    /** An instance was given up, so that one that is new may have been known before. */
+    /** An instance was forgotten, so that one that is new may have been known before. */
     private boolean forgetful;
 
     /**
@@ -90,7 +90,7 @@ public final class CacheInstances implements Followed, AutoCloseable {
         try {
             work.run();
         } catch (RuntimeException e) {
-            LOG.error("the events of LMCache instance {} cannot be applied, and it begins anew", instance, e);
+            LOG.error("the events of LMCache instance {} cannot be applied, and it is forgotten until its next batch", instance, e);
             parts.counts().add(BridgeCounter.SOURCE_FAILURES, 1);
             forgetful = true;
             Known failed = known.remove(instance);
@@ -141,7 +141,7 @@ public final class CacheInstances implements Followed, AutoCloseable {
         }
     }
 
-    /** One that was silent for so long that its node has ended is given up for a new one. */
+    /** One that was silent for so long that its node has ended is forgotten for a new one. */
     private boolean hasSpace() {
         if (known.size() >= most) {
             Optional<String> silent = known.entrySet().stream().filter(each -> each.getValue().lane().isResting()).map(Map.Entry::getKey).findFirst();

@@ -75,7 +75,8 @@ class CacheTopicsTest {
             EventWriter writer = new EventWriter(
                     new EventWriter.Log(KafkaAccess.of("127.0.0.1:9"), Topics.DEFAULT, 1, new Codec(Schemas.bundled()), "p"), failure -> {});
             try (writer;
-                    CacheTopics topics = new CacheTopics(new CacheFeeds(List.of(TOPIC), access, Optional.empty()), new CacheParts(queue, writer, counts));
+                    CacheTopics topics = new CacheTopics(new CacheFeeds(List.of(TOPIC), access, Optional.empty()),
+                            new CacheParts(queue, writer, counts));
                     Admin admin = Admin.create(access.client(Map.of()));
                     KafkaProducer<byte[], byte[]> producer =
                             new KafkaProducer<>(access.client(Map.of()), new ByteArraySerializer(), new ByteArraySerializer())) {

@@ -90,7 +90,7 @@ class CacheIncarnationTest {
     }
 
     @Test
-    void aProcessThatHasEndedIsNotHeard() {
+    void batchesOfAProcessThatHasEndedAreStale() {
         batch(6, 1, stored("l1-dram", 1));
         assertFalse(batch(5, 1, stored("l1-dram", 2)));
         assertFalse(batch(5, 99, removed("l1-dram", 1)));
@@ -131,7 +131,7 @@ class CacheIncarnationTest {
         assertEquals(List.of(UNKNOWN + "-1..-1"), r.views);
         r.publisher.numbered(r.nowMs, new Publisher.Incarnation(5, 40), frame(3, stored("l1-dram", 3)));
         assertEquals(Set.of(host(2), host(3)), r.present, "they are lost once");
-        // The count begins anew with a process.
+        // Each process counts its lost events from 0.
         r.publisher.numbered(r.nowMs, new Publisher.Incarnation(6, 0), frame(1, stored("l1-dram", 4)));
         assertEquals(1, r.views.size());
     }
@@ -161,7 +161,7 @@ class CacheIncarnationTest {
     }
 
     @Test
-    void blocksOfOneHashAreToldApartByModelRankAndSalt() {
+    void blocksOfOneHashDifferByModelRankAndSalt() {
         EngineEvent.Scope other = new EngineEvent.Scope("m", "33685761", "alice");
         EngineEvent.Place there = new EngineEvent.Place("lmcache-l1-dram", "", 3, other);
         batch(5, 1, stored("l1-dram", 1), new EngineEvent.Stored(there, List.of(key(1)), null, -1, true, 0, "", "alice",

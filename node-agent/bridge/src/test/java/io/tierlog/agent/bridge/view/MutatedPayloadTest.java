@@ -89,7 +89,8 @@ class MutatedPayloadTest {
         try {
             for (JsonNode batch : new ObjectMapper().readTree(payload).path("batches")) {
                 String tier = batch.path("tier").asText().equals("l1") ? "HOST" : batch.path("shared").asBoolean() ? "STORE" : "DISK";
-                for (JsonNode entry : batch.path("event_type").asText().equals("store") ? batch.path("entries") : JsonNodeFactory.instance.arrayNode()) {
+                boolean store = batch.path("event_type").asText().equals("store");
+                for (JsonNode entry : store ? batch.path("entries") : JsonNodeFactory.instance.arrayNode()) {
                     JsonNode key = entry.path("key");
                     long group = key.path("object_group_id").asLong();
                     String salt = key.path("cache_salt").asText("");
