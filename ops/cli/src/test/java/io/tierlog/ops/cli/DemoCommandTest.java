@@ -206,7 +206,9 @@ class DemoCommandTest {
         assertFalse(looks.get("after ext-vllm-dp0 started again with a replay").get("unknown").asBoolean(), router::toString);
         JsonNode after = looks.get("after ext-sglang-dp0 started again without a replay");
         assertTrue(after.get("unknown").asBoolean(), router::toString);
-        assertEquals(0, after.get("nodes").path("ext-sglang-dp0").asInt(), router::toString);
+        // The new process may have stored the first blocks of the prompt again, but nothing that the old one had counts.
+        int had = looks.get("before ext-sglang-dp0 started again").get("nodes").path("ext-sglang-dp0").asInt();
+        assertTrue(after.get("nodes").path("ext-sglang-dp0").asInt() < had, router::toString);
     }
 
     @Test
