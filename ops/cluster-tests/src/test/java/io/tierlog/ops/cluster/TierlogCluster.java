@@ -8,8 +8,10 @@ import com.google.protobuf.ByteString;
 import io.tierlog.agent.app.engine.Layouts;
 import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
+import io.tierlog.events.registry.Credentials;
 import io.tierlog.events.registry.RegistryClient;
 import io.tierlog.events.registry.RegistryConfig;
+import io.tierlog.events.registry.RegistryLimits;
 import io.tierlog.ops.engine.EngineNode;
 import io.tierlog.ops.engine.ProgressListener;
 import io.tierlog.ops.engine.Replay;
@@ -22,6 +24,7 @@ import io.tierlog.ops.engine.workload.ConversationWorkload;
 import io.tierlog.ops.engine.workload.Workload;
 import io.tierlog.ops.engine.workload.WorkloadProfile;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -49,6 +52,9 @@ final class TierlogCluster implements AutoCloseable {
     private static final String READY = "\"event\":\"ready\"";
     /** Engines wait longer than a log without a leader stands still. */
     private static final Timeouts PATIENT = new Timeouts(30_000, 1_000, 30_000, 60_000, 60_000, 60_000, 60_000, 50, 1_000);
+
+    /** The checks of a test wait longer for a registry in a container of a busy machine than a command does, which can be repeated. */
+    private static final RegistryLimits PATIENT_REGISTRY = new RegistryLimits(10_000, 30_000, 120_000, 3, 100, 2_000, 1 << 20, 10_000, 5_000);
 
     private final Path directory;
     private final Network network = Network.newNetwork();
@@ -100,7 +106,7 @@ final class TierlogCluster implements AutoCloseable {
         brokers.makeUsers(List.of("controller", "agent", "directory"));
         makeAclsAndTopics();
         registry.awaitReady();
-        codec = new Codec(new RegistryClient(RegistryConfig.of(registryUrl())));
+        codec = new Codec(new RegistryClient(new RegistryConfig(List.of(URI.create(registryUrl())), Credentials.NONE, PATIENT_REGISTRY)));
         Stream.of(controllers, List.of(started), agents).flatMap(List::stream).forEach(this::begin);
         Stream.of(controllers, List.of(started), agents).flatMap(List::stream).forEach(Part::awaitReady);
     }
