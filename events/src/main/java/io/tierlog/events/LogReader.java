@@ -51,8 +51,24 @@ public final class LogReader<F extends WireRecord> implements AutoCloseable {
     public record Entry<F extends WireRecord>(
             int partition, long offset, long timestampMs, @Nullable Bytes key, Reading<F> reading, int valueBytes, Headers headers) {}
 
-    /** Which topic is read, and how. */
-    public record Source<F extends WireRecord>(String topic, Class<F> family, Isolation isolation) {}
+    /**
+     * Which topic is read, and how.
+     *
+     * @param leastBytes the broker answers a fetch once it has so many bytes, or after half a second; 1 for each record as it comes
+     */
+    public record Source<F extends WireRecord>(String topic, Class<F> family, Isolation isolation, int leastBytes) {
+        private static final int MANY_BYTES = 1 << 20;
+
+        /** Each record as it comes. */
+        public Source(String topic, Class<F> family, Isolation isolation) {
+            this(topic, family, isolation, 1);
+        }
+
+        /** The same in few large fetches, for a reader that is not urgent: records come up to half a second late. */
+        public Source<F> inBulk() {
+            return new Source<>(topic, family, isolation, MANY_BYTES);
+        }
+    }
 
     /**
      * Stands at the beginning of every partition of a topic.
@@ -66,6 +82,7 @@ public final class LogReader<F extends WireRecord> implements AutoCloseable {
                 "enable.auto.commit", "false",
                 "auto.offset.reset", "earliest",
                 "max.poll.records", "5000",
+                "fetch.min.bytes", source.leastBytes(),
                 "default.api.timeout.ms", timeoutMs));
         consumer = new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer());
         reader = codec.reader(source.family());

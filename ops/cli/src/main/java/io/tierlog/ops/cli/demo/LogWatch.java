@@ -43,10 +43,10 @@ final class LogWatch implements AutoCloseable {
 
     private LogWatch(KafkaAccess access, Codec codec, Topics topics) {
         followers = List.of(
-                new Follower<>(new LogReader<>(access, codec, new Source<>(topics.events(), Event.class, Isolation.ALL)), this::event),
+                new Follower<>(new LogReader<>(access, codec, new Source<>(topics.events(), Event.class, Isolation.ALL).inBulk()), this::event),
                 new Follower<>(new LogReader<>(access, codec, new Source<>(topics.commands(), Command.class, Isolation.ALL)), this::command),
                 new Follower<>(
-                        new LogReader<>(access, codec, new Source<>(topics.decisions(), Fact.class, Isolation.COMMITTED)), this::fact));
+                        new LogReader<>(access, codec, new Source<>(topics.decisions(), Fact.class, Isolation.COMMITTED).inBulk()), this::fact));
     }
 
     /** Starts watching from the present ends of the topics. */
