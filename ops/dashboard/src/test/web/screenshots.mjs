@@ -6,26 +6,28 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const [url, out] = process.argv.slice(2);
+const PATIENCE_MS = 30_000;
 let nodes;
 try {
-  nodes = (await (await fetch(new URL("/api/nodes", url))).json()).nodes;
+  // A page that starts with its first visitor knows no nodes yet.
+  await until(async () => (nodes = (await (await fetch(new URL("/api/nodes", url))).json()).nodes)?.length > 0, "a node");
 } catch (failure) {
   console.error(`no live page answers at ${url} (${failure.cause?.code ?? failure.message}): start one with ops/tierlog demo, and give the address that it prints`);
   process.exit(2);
 }
 const SIZES = { desktop: [1366, 900], phone: [390, 844] };
 const PAGES = ["overview", "nodes", "requests", "blocks", "operate", "log"];
-const PATIENCE_MS = 30_000;
 
 mkdirSync(out, { recursive: true });
 const profile = mkdtempSync(join(tmpdir(), "tierlog-screenshots-"));
 const flags = ["--headless=new", "--remote-debugging-port=0", `--user-data-dir=${profile}`, "--disable-gpu", "--no-first-run", "--hide-scrollbars",
   "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"];
 if (process.getuid?.() === 0) flags.push("--no-sandbox"); // Chromium refuses to sandbox root
+let socket;
 const browser = spawn(process.env.CHROMIUM || "chromium", [...flags, "about:blank"], { stdio: ["ignore", "ignore", "pipe"] });
 
 try {
-  const socket = await connect(browser);
+  socket = await connect(browser);
   const { targetInfos } = await socket.call("Target.getTargets");
   const target = targetInfos.find((info) => info.type === "page").targetId;
   const { sessionId } = await socket.call("Target.attachToTarget", { targetId: target, flatten: true });
@@ -33,8 +35,7 @@ try {
   const run = async (expression) => (await call("Runtime.evaluate", { expression, returnByValue: true })).result.value;
   const resize = (size, width, height) => call("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: size === "phone" });
   await call("Page.enable");
-  const node = nodes?.[0]?.node;
-  const pages = node ? [...PAGES, `node/${encodeURIComponent(node)}`] : PAGES;
+  const pages = [...PAGES, `node/${encodeURIComponent(nodes[0].node)}`];
   for (const [size, [width, height]] of Object.entries(SIZES)) {
     for (const theme of ["light", "dark"]) {
       await call("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: theme }] });
@@ -60,9 +61,11 @@ try {
   }
 } finally {
   const ended = new Promise((go) => browser.once("exit", go));
-  browser.kill();
+  // A browser that is killed leaves children which write to the profile; one that is asked ends them first.
+  if (socket) socket.call("Browser.close").catch(() => browser.kill());
+  else browser.kill();
   await ended;
-  rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 }); // its children write until they have ended
+  rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
 }
 
 /** Waits until a question is answered with true. */
