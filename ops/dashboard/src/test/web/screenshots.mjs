@@ -12,7 +12,7 @@ try {
   // A page that starts with its first visitor knows no nodes yet.
   await until(async () => (nodes = (await (await fetch(new URL("/api/nodes", url))).json()).nodes)?.length > 0, "a node");
 } catch (failure) {
-  console.error(`no live page answers at ${url} (${failure.cause?.code ?? failure.message}): start one with ops/tierlog demo, and give the address that it prints`);
+  console.error(`no live page with nodes answers at ${url} (${failure.cause?.code ?? failure.message}): start one with ops/tierlog demo, and give the address that it prints`);
   process.exit(2);
 }
 const SIZES = { desktop: [1366, 900], phone: [390, 844] };
@@ -60,11 +60,15 @@ try {
     }
   }
 } finally {
-  const ended = new Promise((go) => browser.once("exit", go));
-  // A browser that is killed leaves children which write to the profile; one that is asked ends them first.
-  if (socket) socket.call("Browser.close").catch(() => browser.kill());
-  else browser.kill();
-  await ended;
+  if (browser.exitCode === null && browser.signalCode === null) {
+    const ended = new Promise((go) => browser.once("exit", go));
+    // A browser that is killed leaves children which write to the profile; one that is asked ends them first.
+    if (socket) socket.call("Browser.close").catch(() => browser.kill());
+    else browser.kill();
+    const late = setTimeout(() => browser.kill("SIGKILL"), PATIENCE_MS);
+    await ended;
+    clearTimeout(late);
+  }
   rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
 }
 

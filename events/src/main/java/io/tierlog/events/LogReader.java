@@ -54,7 +54,7 @@ public final class LogReader<F extends WireRecord> implements AutoCloseable {
     /**
      * Which topic is read, and how.
      *
-     * @param leastBytes the broker answers a fetch once it has so many bytes, or after half a second; 1 for each record as it comes
+     * @param leastBytes the broker answers a fetch once it has so many bytes, 1 or more, or after half a second; 1 for each record as it comes
      */
     public record Source<F extends WireRecord>(String topic, Class<F> family, Isolation isolation, int leastBytes) {
         private static final int MANY_BYTES = 1 << 20;
@@ -64,7 +64,7 @@ public final class LogReader<F extends WireRecord> implements AutoCloseable {
             this(topic, family, isolation, 1);
         }
 
-        /** The same in few large fetches, for a reader that is not urgent: records come up to half a second late. */
+        /** The same in few fetches of up to 1 MiB, for a reader that is not urgent: records come up to half a second late. */
         public Source<F> inBulk() {
             return new Source<>(topic, family, isolation, MANY_BYTES);
         }
