@@ -14,8 +14,17 @@ public final class CoreVersion {
     /** Blocks leave in the order LRU where the policy names none. */
     public static final int LRU_BY_DEFAULT = 1;
 
-    /** The version of this build. 2: the order GAPS where the policy names none. */
-    public static final int CURRENT = 2;
+    /** Messages of migrations name the migration's id, and not its request. */
+    public static final int MIGRATIONS_BY_ID = 2;
+
+    /** A failed copy is always followed by further evictions at once. */
+    public static final int EAGER_EVICTION = 2;
+
+    /**
+     * The version of this build. 2: the order GAPS where the policy names none. 3: messages of migrations name the request; evictions pause when
+     * drops are refused.
+     */
+    public static final int CURRENT = 3;
 
     private CoreVersion() {}
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core.dispatch;
 
+import io.tierlog.controller.core.api.CoreVersion;
 import io.tierlog.controller.core.api.Input;
 import io.tierlog.controller.core.decide.DecisionContext;
 import io.tierlog.controller.core.decide.NodeContext;
@@ -37,6 +38,7 @@ import io.tierlog.schemas.event.Tick;
 import io.tierlog.schemas.event.WriteBackDone;
 import io.tierlog.schemas.event.WriteBackFailed;
 import io.tierlog.schemas.state.OperationRow;
+import io.tierlog.schemas.state.TierRow;
 import org.jspecify.annotations.Nullable;
 
 /** What is decided once the facts of the input are in the tables. Without state. */
@@ -88,18 +90,28 @@ public final class FollowUps {
      * whose evictable blocks are all pinned would send and refuse drops without end, and two full tiers would feed each other for ever.
      *
      * <p>For the same reason, the end of a copy is followed by drops of the blocks that it brought down. Further copies follow only when one of
-     * those drops was done: while the whole host is pinned, a small disk would otherwise be filled and emptied without end.
+     * those drops was done: while the whole host is pinned, a small disk would otherwise be filled and emptied without end. And a copy that did not come
+     * is followed by further evictions only while no drop was refused since the last tick: of two evictions that are refused in turn, each would
+     * otherwise begin the next.
      */
     private static boolean isSetback(NodeContext n, Event event, Tier tier) {
         if (event instanceof TerminalEvent end) {
             return switch (end) {
                 case DropFailed _ -> true;
                 case DropDone done -> done.tier() != tier;
+                case CopyFailed _, OperationCancelled _ -> isRefused(n, tier);
                 case WriteBackDone _, WriteBackFailed _, PrefetchDone _, PrefetchFailed _, PromoteDone _, PromoteFailed _, BackUpDone _,
-                        BackUpFailed _, CopyDone _, CopyFailed _, OperationCancelled _, LoadBackEvent _ -> false;
+                        BackUpFailed _, CopyDone _, LoadBackEvent _ -> false;
             };
         }
-        return event instanceof OperationStarted || (event instanceof CommandRefused refused && isDrop(n, refused.operation()));
+        return event instanceof OperationStarted || (event instanceof CommandRefused refused && (isDrop(n, refused.operation()) || isRefused(n, tier)));
+    }
+
+    /** Whether a drop from the tier has freed nothing since the last tick. */
+    private static boolean isRefused(NodeContext n, Tier tier) {
+        TierRow row = n.tier(tier);
+        return row != null && row.refusedMs() == n.clock().logTimeMs()
+                && n.clock().coreVersion() > CoreVersion.EAGER_EVICTION;
     }
 
     private static boolean isDrop(NodeContext n, @Nullable String operation) {

@@ -140,7 +140,8 @@ final class EvolveMigrations {
         }
         List<PartRow> parts = new ArrayList<>(fact.nodes().size());
         fact.nodes().forEach(node -> parts.add(new PartRow(node, 0, null, NOTHING)));
-        t.put(Rows.MIGRATIONS, Evolve.key(fact), new MigrationRow(MigrationState.SUBMITTED, fact.order(), parts, fact.envelope().timeMs(), 0));
+        t.put(Rows.MIGRATIONS, Evolve.key(fact), new MigrationRow(MigrationState.SUBMITTED, fact.order(), parts, fact.envelope().timeMs(), 0,
+                fact.request()));
         long askedMs = fact.envelope().timeMs();
         Timers.set(t, fact, RowKey.Timer.Kind.MIGRATION, "", later(askedMs));
         Timers.set(t, fact, RowKey.Timer.Kind.ANSWER, "", sum(askedMs, MigrationLimits.DEFAULTS.answerMs()));
@@ -175,7 +176,7 @@ final class EvolveMigrations {
             throw new IllegalHistory("Migration " + fact.migration() + " was applied before");
         }
         boolean copies = !fact.answer().copied().isEmpty() && !fact.order().dryRun();
-        t.put(Rows.TASKS, key, new TaskRow(List.of(), NOTHING, 1, false, copies ? 0 : fact.envelope().timeMs()));
+        t.put(Rows.TASKS, key, new TaskRow(List.of(), NOTHING, 1, false, copies ? 0 : fact.envelope().timeMs(), fact.request()));
         Timers.set(t, fact, RowKey.Timer.Kind.MIGRATION, fact.migration(), later(fact.envelope().timeMs()));
     }
 

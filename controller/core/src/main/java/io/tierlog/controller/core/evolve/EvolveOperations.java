@@ -179,6 +179,9 @@ final class EvolveOperations {
         if (row.kind() == OperationKind.DROP || row.kind() == OperationKind.COPY) {
             NodeState state = NodeState.of(Evolve.node(t, fact));
             count(state, row.kind(), row.from(), row.move(), -1);
+            if (row.kind() == OperationKind.DROP && fact.doneBlocks() == 0) {
+                state.tier(row.from()).refusedMs = fact.envelope().timeMs();
+            }
             route(state, row.kind(), Move.of(row), row.move(), -1, -row.blockCount());
             t.put(Rows.NODES, Evolve.key(fact), state.toRow());
         }

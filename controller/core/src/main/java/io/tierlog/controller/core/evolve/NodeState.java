@@ -44,6 +44,7 @@ public final class NodeState {
         boolean inRelief;
         int drops;
         int copies;
+        long refusedMs = -1;
 
         TierState(Tier tier, long capacityBlocks, long blockBytes) {
             this.tier = tier;
@@ -58,10 +59,11 @@ public final class NodeState {
             inRelief = row.inRelief();
             drops = row.drops();
             copies = row.copies();
+            refusedMs = row.refusedMs();
         }
 
         public TierRow toRow() {
-            return new TierRow(tier, capacityBlocks, blockBytes, usedBlocks, leavingBlocks, inRelief, drops, copies);
+            return new TierRow(tier, capacityBlocks, blockBytes, usedBlocks, leavingBlocks, inRelief, drops, copies, refusedMs);
         }
     }
 

@@ -56,9 +56,10 @@ public final class MigrationRequests {
             d.fact(new MigrationDeclined(about, findings));
             d.outcome(new Outcome.Refused(RefusalReason.MIGRATION_INVALID, String.join("; ", findings)));
         } else {
-            d.fact(new MigrationOpened(about, e.nodes(), e.order()));
+            long request = MigrationRows.named(d.clock(), d.offset());
+            d.fact(new MigrationOpened(about, e.nodes(), e.order(), request));
             for (String node : e.nodes()) {
-                d.message(new MigrationAssigned(d.messageEnvelope(Aggregates.NODE + node, aggregate, ASSIGNED), e.order()));
+                d.message(new MigrationAssigned(d.messageEnvelope(Aggregates.NODE + node, aggregate, ASSIGNED), e.order(), request));
             }
         }
     }
@@ -77,7 +78,7 @@ public final class MigrationRequests {
         } else {
             d.fact(new MigrationChanged(about, row.state(), MigrationState.CANCELLING));
             for (PartRow part : row.parts()) {
-                d.message(new MigrationRecalled(d.messageEnvelope(Aggregates.NODE + part.node(), aggregate, RECALLED)));
+                d.message(new MigrationRecalled(d.messageEnvelope(Aggregates.NODE + part.node(), aggregate, RECALLED), row.request()));
             }
         }
     }
@@ -92,6 +93,8 @@ public final class MigrationRequests {
         PartRow part = part(row, e.node());
         if (part == null || !e.envelope().sender().equals(Aggregates.NODE + e.node())) {
             d.refuse(about, e, RefusalReason.WRONG_AGGREGATE, "This migration has not asked " + e.envelope().sender() + " as node " + e.node());
+        } else if (MigrationRows.isOther(row.request(), e.request())) {
+            d.refuse(about, e, RefusalReason.MIGRATION_UNKNOWN, "This reports about an earlier migration of this id");
         } else if (e.envelope().sequence() <= part.reports()) {
             d.refuse(about, e, RefusalReason.REPEATED, "Report " + e.envelope().sequence() + " of " + e.node() + " was applied before");
         } else {
@@ -118,7 +121,7 @@ public final class MigrationRequests {
                 d.fact(noted);
                 now = MigrationRows.noted(now, noted);
                 if (row.state() != MigrationState.CANCELLING) {
-                    d.message(new MigrationRecalled(d.messageEnvelope(Aggregates.NODE + part.node(), aggregate, RECALLED)));
+                    d.message(new MigrationRecalled(d.messageEnvelope(Aggregates.NODE + part.node(), aggregate, RECALLED), row.request()));
                 }
             }
         }

@@ -191,7 +191,7 @@ public final class Migrations {
         TaskRow now = MigrationRows.completed(task, completed);
         n.taskBecomes(migration, now);
         n.message(new MigrationReported(n.messageEnvelope(Aggregates.MIGRATION + migration, n.aggregate(), now.reports()), n.name(), null,
-                now.progress()));
+                now.progress(), now.request()));
     }
 
     /**

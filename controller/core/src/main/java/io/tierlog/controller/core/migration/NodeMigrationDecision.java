@@ -39,6 +39,7 @@ final class NodeMigrationDecision {
     private final NodeContext n;
     private final String migration;
     private final MigrationOrder order;
+    private final long request;
     private final Budget budget;
     private final List<BlockName> copied = new ArrayList<>();
     private final List<BlockName> marked = new ArrayList<>();
@@ -49,10 +50,11 @@ final class NodeMigrationDecision {
     /** How many of those marked had no mark before; the marks of the others are refreshed. */
     private int newMarks;
 
-    NodeMigrationDecision(NodeContext n, String migration, MigrationOrder order) {
+    NodeMigrationDecision(NodeContext n, String migration, MigrationOrder order, long request) {
         this.n = n;
         this.migration = migration;
         this.order = order;
+        this.request = request;
         this.budget = new Budget(n);
     }
 
@@ -67,7 +69,7 @@ final class NodeMigrationDecision {
             sample.tooYoung().forEach(block -> refuse(block, MigrationRefusal.TOO_YOUNG));
         }
         MigrationAnswer answer = new MigrationAnswer(List.copyOf(copied), List.copyOf(marked), List.copyOf(refused), List.copyOf(reasons));
-        n.fact(new MigrationTaken(n.envelope(), migration, order, answer));
+        n.fact(new MigrationTaken(n.envelope(), migration, order, answer, request));
         if (!order.dryRun()) {
             copy();
             mark();

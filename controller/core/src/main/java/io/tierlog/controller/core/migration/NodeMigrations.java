@@ -4,6 +4,7 @@ package io.tierlog.controller.core.migration;
 import io.tierlog.controller.core.decide.DecisionContext;
 import io.tierlog.controller.core.decide.NodeContext;
 import io.tierlog.controller.core.state.Aggregates;
+import io.tierlog.controller.core.state.MigrationRows;
 import io.tierlog.schemas.BlockName;
 import io.tierlog.schemas.MigrationAnswer;
 import io.tierlog.schemas.MigrationOrder;
@@ -35,19 +36,23 @@ public final class NodeMigrations {
         }
         String migration = id(e);
         List<String> findings = MigrationOrders.findings(d.limits(), List.of(aggregate.substring(Aggregates.NODE.length())), e.order());
+        long request = MigrationRows.named(d.clock(), e.request());
         NodeContext n = d.node(aggregate);
+        TaskRow task = n == null ? null : n.task(migration);
         if (!findings.isEmpty()) {
             d.refuse(d.envelope(aggregate, 0), e, RefusalReason.MIGRATION_INVALID, String.join("; ", findings));
         } else if (n == null) {
             d.refuse(d.envelope(aggregate, 0), e, RefusalReason.NODE_UNKNOWN, "No agent has registered this node");
-            answer(d, aggregate, migration, refused(e.order(), MigrationRefusal.NODE_UNKNOWN), 0);
-        } else if (n.task(migration) != null) {
-            // A repeated message, or an id that is used again: then the migration does not know the node's first report, and takes this one.
+            answer(d, aggregate, migration, request, refused(e.order(), MigrationRefusal.NODE_UNKNOWN), 0);
+        } else if (task != null) {
             d.refuse(n.envelope(), e, RefusalReason.REPEATED, "The node has taken migration " + migration + " before");
-            answer(d, aggregate, migration, refused(e.order(), MigrationRefusal.ID_USED), 0);
+            // An id that is used again, or a repeated message where the two cannot be told apart: the migration then takes the node's first report.
+            if (request < 0 || task.request() != request) {
+                answer(d, aggregate, migration, request, refused(e.order(), MigrationRefusal.ID_USED), 0);
+            }
         } else {
-            MigrationAnswer answer = new NodeMigrationDecision(n, migration, e.order()).decide();
-            answer(d, aggregate, migration, answer, e.order().dryRun() ? 0 : answer.copied().size());
+            MigrationAnswer answer = new NodeMigrationDecision(n, migration, e.order(), request).decide();
+            answer(d, aggregate, migration, request, answer, e.order().dryRun() ? 0 : answer.copied().size());
         }
     }
 
@@ -57,9 +62,9 @@ public final class NodeMigrations {
         return new MigrationAnswer(List.of(), List.of(), names, Collections.nCopies(Math.max(1, names.size()), reason));
     }
 
-    private static void answer(DecisionContext d, String aggregate, String migration, MigrationAnswer answer, int running) {
+    private static void answer(DecisionContext d, String aggregate, String migration, long request, MigrationAnswer answer, int running) {
         d.message(new MigrationReported(d.messageEnvelope(Aggregates.MIGRATION + migration, aggregate, 1),
-                aggregate.substring(Aggregates.NODE.length()), answer, new MigrationProgress(running, 0, 0, 0)));
+                aggregate.substring(Aggregates.NODE.length()), answer, new MigrationProgress(running, 0, 0, 0), request));
     }
 
     /** What runs is cancelled; its places in the budgets stay taken until it has ended. */
@@ -72,7 +77,7 @@ public final class NodeMigrations {
         @Nullable TaskRow task = n == null ? null : n.task(id(e));
         if (n == null) {
             d.refuse(d.envelope(aggregate, 0), e, RefusalReason.NODE_UNKNOWN, "No agent has registered this node");
-        } else if (task == null) {
+        } else if (task == null || MigrationRows.isOther(task.request(), e.request())) {
             d.refuse(n.envelope(), e, RefusalReason.MIGRATION_UNKNOWN, "The node has no part of migration " + id(e));
         } else if (task.stopping()) {
             d.refuse(n.envelope(), e, RefusalReason.REPEATED, "The node's part of migration " + id(e) + " is stopping");

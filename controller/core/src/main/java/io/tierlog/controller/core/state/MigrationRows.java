@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core.state;
 
+import io.tierlog.controller.core.api.CoreVersion;
 import io.tierlog.schemas.MigrationProgress;
 import io.tierlog.schemas.decision.MigrationCompleted;
 import io.tierlog.schemas.decision.MigrationNoted;
+import io.tierlog.schemas.state.ClockRow;
 import io.tierlog.schemas.state.MigrationRow;
 import io.tierlog.schemas.state.PartRow;
 import io.tierlog.schemas.state.TaskRow;
@@ -24,6 +26,16 @@ public final class MigrationRows {
         MigrationRow.Edit migration = row.edit();
         migration.parts = parts;
         return migration.row();
+    }
+
+    /** How a migration that was opened by the request at that offset is named: by the offset, or -1 where the core version names none. */
+    public static long named(ClockRow clock, long request) {
+        return clock.coreVersion() <= CoreVersion.MIGRATIONS_BY_ID ? -1 : request;
+    }
+
+    /** Whether both requests are named, and are not the same. */
+    public static boolean isOther(long request, long other) {
+        return request >= 0 && other >= 0 && request != other;
     }
 
     /** The row of a part of which a copy has ended; one more report goes out. */

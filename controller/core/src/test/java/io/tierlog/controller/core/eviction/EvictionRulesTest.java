@@ -138,7 +138,8 @@ class EvictionRulesTest {
     /** Node a with a disk of 10 blocks that has that much space. */
     private static NodeContext node(PlacementState onDisk, int free) {
         HeapTables tables = new HeapTables();
-        List<TierRow> tiers = List.of(new TierRow(Tier.HOST, 10, 1, 9, 0, false, 0, 0), new TierRow(Tier.DISK, 10, 1, 10 - free, 0, false, 0, 0));
+        List<TierRow> tiers = List.of(new TierRow(Tier.HOST, 10, 1, 9, 0, false, 0, 0, -1),
+                new TierRow(Tier.DISK, 10, 1, 10 - free, 0, false, 0, 0, -1));
         tables.put(Rows.NODES, new RowKey.Aggregate("node/a"), new NodeRow("p", 1, true, 0, 0, 0, Bytes.EMPTY, 0, List.of(), tiers, null, null,
                 null, 0, false, 0, 0));
         if (onDisk != PlacementState.ABSENT) {

@@ -154,11 +154,11 @@ class TableInvariantsTest {
     static Stream<Arguments> aSpoiledRowIsFound() {
         return Stream.of(
                 of("one block more than there is", Invariant.I4, false, t -> tier(t, r -> new TierRow(r.tier(), r.capacityBlocks(), r.blockBytes(),
-                        r.usedBlocks() + 1, r.leavingBlocks(), r.inRelief(), r.drops(), r.copies()))),
+                        r.usedBlocks() + 1, r.leavingBlocks(), r.inRelief(), r.drops(), r.copies(), r.refusedMs()))),
                 of("more leaves than there is", Invariant.I4, true, t -> tier(t, r -> new TierRow(r.tier(), r.capacityBlocks(), r.blockBytes(),
-                        r.usedBlocks(), r.usedBlocks() + 1, r.inRelief(), r.drops(), r.copies()))),
+                        r.usedBlocks(), r.usedBlocks() + 1, r.inRelief(), r.drops(), r.copies(), r.refusedMs()))),
                 of("a drop that was never issued", Invariant.I12, false, t -> tier(t, r -> new TierRow(r.tier(), r.capacityBlocks(), r.blockBytes(),
-                        r.usedBlocks(), r.leavingBlocks(), r.inRelief(), 1, r.copies()))),
+                        r.usedBlocks(), r.leavingBlocks(), r.inRelief(), 1, r.copies(), r.refusedMs()))),
                 of("a leaf that is not in the order", Invariant.I13, true, t -> {
                     RowKey.Placement leaf = key("p4");
                     PlacementRow row = t.get(Rows.PLACEMENTS, leaf);

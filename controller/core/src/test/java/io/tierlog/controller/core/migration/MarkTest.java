@@ -376,7 +376,7 @@ class MarkTest extends MigrationScene {
     /** What the node answers, without that it becomes so: the tables are those of many more marks than there are. */
     private MigrationAnswer marked(MigrationMethod method, int... names) {
         MigrationAssigned assigned = new MigrationAssigned(new Envelope("node/a", "migration/many", 0, 1, 0, 0, null, null, null),
-                order(method, Tier.DISK, names));
+                order(method, Tier.DISK, names), -1);
         return w.core.decide(w.tables, new Input.Recorded(0, w.offset() + 1, assigned, 0)).facts().stream()
                 .filter(MigrationTaken.class::isInstance).map(fact -> ((MigrationTaken) fact).answer()).findFirst().orElseThrow();
     }

@@ -13,8 +13,11 @@ import io.tierlog.schemas.MigrationAnswer;
 import io.tierlog.schemas.MigrationMethod;
 import io.tierlog.schemas.MigrationRefusal;
 import io.tierlog.schemas.MigrationState;
+import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.CancelOperation;
+import io.tierlog.schemas.command.CopyBlocks;
+import io.tierlog.schemas.decision.InputRefused;
 import io.tierlog.schemas.decision.MigrationChanged;
 import io.tierlog.schemas.decision.MigrationNoted;
 import io.tierlog.schemas.event.Message;
@@ -151,6 +154,44 @@ class SilentNodeTest extends MigrationScene {
         forgottenByTheMigrationAlone();
         assertEquals(new MigrationAnswer(List.of(), List.of(), List.of(), List.of(MigrationRefusal.ID_USED)), ask("m", sample(5, 0)));
         assertEquals(MigrationState.REJECTED, state());
+    }
+
+    /** An id is used again, and what the nodes were told and said about the first migration of that name comes once more. */
+    @Test
+    void messagesOfAnEarlierMigrationOfThatIdChangeNothing() {
+        onHost(1, 2);
+        w.input(requested("m", order(MigrationMethod.COPY, Tier.DISK, 1), "a"));
+        Message order = messages().getFirst();
+        underWay.add(order);
+        deliver();
+        w.input(new MigrationCancelRequested(operator("migration/m")));
+        Message recall = messages().getFirst();
+        w.input(done(copies().getFirst()));
+        MigrationReported late = (MigrationReported) messages().getFirst();
+        assertEquals(2, late.envelope().sequence());
+        w.input(late);
+        w.tick(MigrationLimits.DEFAULTS.keptMs());
+        w.tick();
+        assertNull(row());
+        assertNotNull(ask("m", order(MigrationMethod.COPY, Tier.DISK, 2)).copied().getFirst());
+        CopyBlocks copy = copies().getFirst();
+
+        w.input(late);
+        assertEquals(RefusalReason.MIGRATION_UNKNOWN, w.fact(InputRefused.class).reason());
+        w.input(recall);
+        assertEquals(RefusalReason.MIGRATION_UNKNOWN, w.fact(InputRefused.class).reason());
+        assertEquals(List.of(), w.commands(CancelOperation.class));
+        w.input(order);
+        assertEquals(RefusalReason.REPEATED, w.fact(InputRefused.class).reason());
+        w.input(messages().getFirst());
+        assertEquals(RefusalReason.MIGRATION_UNKNOWN, w.fact(InputRefused.class).reason());
+        assertEquals(MigrationState.RUNNING, state());
+
+        w.input(done(copy));
+        relay();
+        deliver();
+        assertEquals(MigrationState.DONE, state());
+        assertEquals(1, part(0).progress().doneBlocks());
     }
 
     /** The order reaches the node after all, before its cancellation: the copy is cancelled, and its end is recorded. */

@@ -39,10 +39,14 @@ import io.tierlog.schemas.event.DropDone;
 import io.tierlog.schemas.event.DropFailed;
 import io.tierlog.schemas.event.PrefetchDone;
 import io.tierlog.schemas.state.PlacementState;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What leaves the host goes to the disk first, what is fetched comes from it, and what leaves the disk. */
 class DiskTest extends DiskScene {
@@ -120,6 +124,31 @@ class DiskTest extends DiskScene {
 
         assertEquals(Tier.STORE, w.command(DropBlocks.class).reliesOn());
         assertEquals(0, w.tier(a, Tier.DISK).usedBlocks());
+    }
+
+    /** A reader has pinned the whole host, and the disk takes nothing: of copies and drops that are refused in turn, none begins the next for ever. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void whereNothingMayLeaveItIsTriedOnceATick(boolean oldestFirst) {
+        Deque<Command> open = new ArrayDeque<>(List.of(crossing()));
+        w.policy(new Policy(2, WritePolicy.WRITE_BACK, 0.3, 0.2, 0.8, 0.5, true, 1, 1_000, 5_000, 0, true, null, null));
+        for (int ticks = 0; ticks < 5; ticks++) {
+            int refused = 0;
+            while (!open.isEmpty()) {
+                Command command = oldestFirst ? open.removeFirst() : open.removeLast();
+                w.input(command instanceof CopyBlocks copy ? failed(copy, OperationReason.NO_ROOM) : pinned((DropBlocks) command));
+                open.addAll(w.last.commands());
+                assertTrue(++refused < 30, "it comes to rest in tick " + ticks);
+            }
+            assertTrue(refused > 0, "it is tried in tick " + ticks);
+            w.tick();
+            open.addAll(w.last.commands());
+        }
+    }
+
+    private DropFailed pinned(DropBlocks drop) {
+        return new DropFailed(a.envelope(), drop.operation(), drop.tier(), OperationReason.PINNED, Agent.NAMESPACE,
+                Agent.failed(Blocks.of(drop.blocks()), OperationReason.PINNED));
     }
 
     /** Without a store: x cannot be copied and stays, as the last copy; the next coldest are tried once each, and then nothing more. */

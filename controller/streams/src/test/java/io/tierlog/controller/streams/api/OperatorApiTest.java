@@ -331,7 +331,7 @@ class OperatorApiTest {
             for (int i = 0; i < 5; i++) {
                 MigrationRow row = World.migration(MigrationState.DONE, World.sample(), World.part("a", null));
                 controller.row(Rows.MIGRATIONS, World.migrationKey("m" + i),
-                        new MigrationRow(row.state(), row.order(), row.parts(), World.TIME_MS + i / 2, row.endedMs()));
+                        new MigrationRow(row.state(), row.order(), row.parts(), World.TIME_MS + i / 2, row.endedMs(), row.request()));
                 controller.row(Rows.MARKS, World.markKey("a", i % 2 == 0 ? "chat/1" : "batch/1", i), World.mark(i % 2 == 0 ? "chat/1" : "batch/1"));
                 controller.row(Rows.MARKS, World.markKey("b", "chat/1", i), World.mark("chat/1"));
             }

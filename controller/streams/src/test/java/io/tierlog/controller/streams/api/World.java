@@ -92,7 +92,7 @@ final class World {
 
     static MigrationRow migration(MigrationState state, MigrationOrder order, PartRow... parts) {
         boolean ended = state == MigrationState.DONE || state == MigrationState.CANCELLED || state == MigrationState.REJECTED;
-        return new MigrationRow(state, order, List.of(parts), TIME_MS, ended ? TIME_MS + 1 : 0);
+        return new MigrationRow(state, order, List.of(parts), TIME_MS, ended ? TIME_MS + 1 : 0, 0);
     }
 
     static PartRow part(String node, @Nullable MigrationAnswer answer) {
@@ -118,7 +118,7 @@ final class World {
 
     static NodeRow node(boolean alive, @Nullable SharesRow shares) {
         List<TierRow> tiers = List.of(
-                new TierRow(Tier.HOST, 20, 100, 10, 2, false, 0, 1), new TierRow(Tier.DISK, 50, 100, 0, 0, false, 0, 0));
+                new TierRow(Tier.HOST, 20, 100, 10, 2, false, 0, 1, -1), new TierRow(Tier.DISK, 50, 100, 0, 0, false, 0, 0, -1));
         return new NodeRow("p1", 2, alive, 1, 1, 0, Bytes.EMPTY, 0, List.of(new EngineRow("engine-0", 64)), tiers, null, shares, null, 0, false,
                 0, 0);
     }

@@ -68,7 +68,7 @@ class OperatorFoldTest {
     void aMigrationHasItsStateAndWhatWasRefusedAndWhy() {
         MigrationOrder order = new MigrationOrder(MigrationMethod.COPY, Tier.HOST, Tier.DISK, Retention.KEEP_BOTH, List.of(ONE, TWO), null, null,
                 false);
-        apply(10, new MigrationOpened(about("migration/m"), List.of("a", "b"), order));
+        apply(10, new MigrationOpened(about("migration/m"), List.of("a", "b"), order, 10));
         apply(11, new MigrationNoted(about("migration/m"), "a", 1,
                 new MigrationAnswer(List.of(ONE), List.of(), List.of(TWO), List.of(MigrationRefusal.NOT_FOUND)), new MigrationProgress(1, 0, 0, 0)));
         apply(12, new MigrationNoted(about("migration/m"), "a", 2, null, MOVED));
