@@ -90,9 +90,9 @@ public final class FollowUps {
      * whose evictable blocks are all pinned would send and refuse drops without end, and two full tiers would feed each other for ever.
      *
      * <p>For the same reason, the end of a copy is followed by drops of the blocks that it brought down. Further copies follow only when one of
-     * those drops was done: while the whole host is pinned, a small disk would otherwise be filled and emptied without end. And a copy that did not come
-     * is followed by further evictions only while no drop was refused since the last tick: of two evictions that are refused in turn, each would
-     * otherwise begin the next.
+     * those drops was done: while the whole host is pinned, a small disk would otherwise be filled and emptied without end. And a copy that did not
+     * come is followed by further evictions only while no drop was refused since the last tick: of two evictions that are refused in turn, each
+     * would otherwise begin the next.
      */
     private static boolean isSetback(NodeContext n, Event event, Tier tier) {
         if (event instanceof TerminalEvent end) {
@@ -104,14 +104,14 @@ public final class FollowUps {
                         BackUpFailed _, CopyDone _, LoadBackEvent _ -> false;
             };
         }
-        return event instanceof OperationStarted || (event instanceof CommandRefused refused && (isDrop(n, refused.operation()) || isRefused(n, tier)));
+        return event instanceof OperationStarted
+                || (event instanceof CommandRefused refused && (isDrop(n, refused.operation()) || isRefused(n, tier)));
     }
 
     /** Whether a drop from the tier has freed nothing since the last tick. */
     private static boolean isRefused(NodeContext n, Tier tier) {
         TierRow row = n.tier(tier);
-        return row != null && row.refusedMs() == n.clock().logTimeMs()
-                && n.clock().coreVersion() > CoreVersion.EAGER_EVICTION;
+        return row != null && row.refusedMs() == n.clock().logTimeMs() && n.clock().coreVersion() > CoreVersion.EAGER_EVICTION;
     }
 
     private static boolean isDrop(NodeContext n, @Nullable String operation) {

@@ -126,7 +126,7 @@ class DiskTest extends DiskScene {
         assertEquals(0, w.tier(a, Tier.DISK).usedBlocks());
     }
 
-    /** A reader has pinned the whole host, and the disk takes nothing: of copies and drops that are refused in turn, none begins the next for ever. */
+    /** A reader has pinned the whole host, and the disk takes nothing: of copies and drops that are refused in turn, each begins no next one. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void whereNothingMayLeaveItIsTriedOnceATick(boolean oldestFirst) {
