@@ -7,7 +7,7 @@ import { Blocks } from "./blocks.jsx";
 import { Operate } from "./operate.jsx";
 import { Log, Node, Nodes, Overview, Requests } from "./pages.jsx";
 import { LINKS, route, TITLES } from "./route.js";
-import { HAS_PAST, TimeTravel } from "./past.jsx";
+import { TimeTravel } from "./past.jsx";
 
 const STRETCHES = [5, 15, 60, 360, 1440];
 
@@ -54,10 +54,9 @@ function App() {
   const [operator, setOperator] = useState(""); // in memory alone: a token that can change things is stored nowhere
   const [page, setPage] = useState(null);
   const [link, setLink] = useState({ state: "connecting" });
-  const [past, setPast] = useState(0); // the moment that is shown, milliseconds since 1970; 0 for now
+  const [past, setPast] = useState(0); // the past that is shown, milliseconds since 1970; 0 for now
   const [travel, setTravel] = useState(false);
   const [range, setRange] = useState({ firstMs: 0, lastMs: 0 });
-  const moment = HAS_PAST.includes(at.page) ? past : 0;
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
     const moved = () => setAt(route(location.hash));
@@ -74,10 +73,10 @@ function App() {
   }, [at, minutes, filter]);
   useEffect(() => {
     document.title = `${at.name || TITLES[at.page]} · Tierlog`;
-    setLink((was) => ({ ...was, state: moment ? "reading" : "connecting" }));
+    setLink((was) => ({ ...was, state: past ? "reading" : "connecting" }));
     const begin = setTimeout(() => {
-      if (moment) {
-        stop = once({ ...query, at: moment }, token, {
+      if (past) {
+        stop = once({ ...query, at: past }, token, {
           page: (json) => {
             setPage({ ...json, receivedMs: Date.now() });
             setLink({ state: "past" });
@@ -103,11 +102,11 @@ function App() {
       clearTimeout(begin);
       stop();
     };
-  }, [query, token, moment]);
-  const here = page && page.page === at.page && page.atMs === moment && (at.page !== "node" || page.node === at.name);
-  const shown = here && (moment || page.partitions > 0) ? page : null; // without a partition every number would be 0
+  }, [query, token, past]);
+  const here = page && page.page === at.page && page.atMs === past && (at.page !== "node" || page.node === at.name);
+  const shown = here && (past || page.partitions > 0) ? page : null; // without a partition every number would be 0
   const old = page ? page.nowMs - page.lastMs + Math.max(0, now - page.receivedMs) : 0;
-  const stamp = moment ? `at ${stampOf(moment)}` : page?.lastMs ? `${age(old)} old` : "nothing decided yet";
+  const stamp = past ? `at ${stampOf(past)}` : page?.lastMs ? `${age(old)} old` : "nothing decided yet";
   return (
     <>
       <a class="skip" href="#main">Skip to the page</a>
@@ -126,7 +125,7 @@ function App() {
               </select>
             </label>
           )}
-          {HAS_PAST.includes(at.page) && !travel && !past && (
+          {!travel && !past && (
             <button type="button" disabled={!range.lastMs} onClick={() => setTravel(true)}>Go back in time</button>
           )}
           <button type="button" class="theme" onClick={switchTheme} aria-label={`Switch to ${theme === "dark" ? "light" : "dark"} colours`}>{theme === "dark" ? "Light" : "Dark"}</button>
@@ -134,19 +133,19 @@ function App() {
         <Connection link={link} />
       </header>
       <Notice link={link} page={page} now={now} setToken={(value) => { store("token", value); setToken(value); }} />
-      {HAS_PAST.includes(at.page) && (travel || past > 0) && (
+      {(travel || past > 0) && (
         <TimeTravel past={past} range={range} setPast={setPast} close={() => setTravel(false)} reading={link.state === "reading"} />
       )}
       <main id="main" tabindex="-1">
         <h1>{at.page === "node" ? `Node ${at.name}` : TITLES[at.page]}</h1>
-        {!shown ? <p class="empty">{link.state === "refused" ? "Nothing to show." : link.state === "reading" ? "Reading the log up to that moment." : "Waiting for the log."}</p>
+        {!shown ? <p class="empty">{link.state === "refused" ? "Nothing to show." : link.state === "reading" ? "Reading the log up to that past." : "Waiting for the log."}</p>
           : at.page === "overview" ? <Overview page={shown} theme={theme} stamp={stamp} />
           : at.page === "nodes" ? <Nodes page={shown} stamp={stamp} />
           : at.page === "node" ? <Node page={shown} theme={theme} stamp={stamp} minutes={minutes} />
           : at.page === "requests" ? <Requests page={shown} stamp={stamp} filter={filter} setFilter={setFilter} />
           : at.page === "blocks" ? <Blocks page={shown} stamp={stamp} token={token} />
           : at.page === "operate" ? <Operate page={shown} stamp={stamp} token={operator} setToken={setOperator} />
-          : <Log page={shown} stamp={stamp} />}
+          : <Log page={shown} stamp={stamp} token={token} />}
       </main>
     </>
   );

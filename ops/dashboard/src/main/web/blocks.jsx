@@ -17,7 +17,7 @@ export function Blocks({ page, stamp, token }) {
     setAnswer({ state: "searching" });
     try {
       const headers = { "Content-Type": "application/json", ...(token ? { Authorization: `Bearer ${token}` } : {}) };
-      const got = await fetch("/api/explore", { method: "POST", headers, body: JSON.stringify({ what: text, namespace: space }) });
+      const got = await fetch("/api/explore", { method: "POST", headers, body: JSON.stringify({ what: text, namespace: space, atMs: page.atMs }) });
       const json = await got.json();
       setAnswer(got.ok ? { state: "found", json } : { state: "refused", why: refusal(json) });
     } catch {
@@ -38,16 +38,17 @@ export function Blocks({ page, stamp, token }) {
       <div aria-live="polite">
         {answer.state === "searching" && <p class="note stretch">Reading the log.</p>}
         {answer.state === "refused" && <p class="notice error inner">{answer.why}</p>}
-        {answer.state === "found" && <Found json={answer.json} search={search} />}
+        {answer.state === "found" && <Found json={answer.json} search={search} atMs={page.atMs} />}
       </div>
-      <Panel title="Prefixes that saved the most" note={`by first block; the area is what was saved, the colour how many blocks were found; ${stamp}`} wide>
+      {page.atMs === 0 && <Panel title="Prefixes that saved the most" note={`by first block; the area is what was saved, the colour how many blocks were found; ${stamp}`} wide>
         <Treemap prefixes={page.prefixes} find={search} />
-      </Panel>
+      </Panel>}
     </>
   );
 }
 
-function Found({ json, search }) {
+function Found({ json, search, atMs }) {
+  const at = atMs ? "at that moment" : "now";
   const name = json.kind === "block" ? `Block ${short(json.what)} of ${json.namespace}` : `Request ${json.what}`;
   const read = `${count(json.searched)} records read`;
   if (!json.records.length) {
@@ -63,7 +64,7 @@ function Found({ json, search }) {
       {json.cut && <p class="notice warning inner">Only the end of a long log was read: what happened before it is missing here. audit {json.kind} reads all of it.</p>}
       {json.kind === "block" && (
         <Panel title={name} note={read} wide>
-          <p>{(json.placements || []).length === 0 ? "It serves nowhere now." : "It serves on "}
+          <p>{(json.placements || []).length === 0 ? `It serves nowhere ${at}.` : `Serving ${at}: `}
             {(json.placements || []).map((p) => `${p.tier.toLowerCase()} of ${p.at}, page ${p.page}, since ${clock(p.sinceMs)}`).join("; ")}</p>
         </Panel>
       )}
@@ -76,7 +77,7 @@ function Found({ json, search }) {
       ))}
       {json.prefix && (
         <Panel title="Prompts that contain it" note={json.prefixLeft ? `the first ${count(json.prefix.length)} blocks, ${count(json.prefixLeft)} more` : `${count(json.prefix.length)} blocks`} wide>
-          <Table head={["Index", "Block", "Requests", "Last", "Serves on"]} empty="None."
+          <Table head={["Index", "Block", "Requests", "Last", `Serving ${at}`]} empty="None."
             rows={json.prefix.map((b) => [b.index, <span class="fork" style={{ "--forks": Math.min(b.forks, 12) }}>{b.wanted ? <b class="code">{short(b.key)} (this block)</b> : <Key name={b.key} find={() => search(b.key, json.namespace)} />}</span>,
               count(b.requests), clock(b.lastMs), b.at.join(", ") || "nowhere"])} />
         </Panel>

@@ -1,7 +1,8 @@
 // What each page shows. All text of the log goes through Preact, which escapes it.
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { Chart, Flow, Parts, tierSeries } from "./charts.jsx";
-import { age, bytes, clock, count, millis, percent, rate, sentence, span, TIERS, words } from "./format.js";
+import { age, bytes, clock, count, millis, percent, rate, sentence, span, stampOf, TIERS, words } from "./format.js";
+import { once } from "./live.js";
 
 export function Panel({ title, note, wide, children }) {
   return (
@@ -266,8 +267,9 @@ export function Requests({ page, stamp, filter, setFilter }) {
   );
 }
 
-export function Log({ page, stamp }) {
+export function Log({ page, stamp, token }) {
   const note = `${stretch(page)}, ${stamp}`;
+  const [contents, read] = useContents(page.atMs, token);
   return (
     <div class="panels">
       <Panel title="Records by partition" note={note} wide>
@@ -275,9 +277,57 @@ export function Log({ page, stamp }) {
           rows={page.partitionRates.map((p) => [p.partition, rate(p.events / p.seconds), rate(p.facts / p.seconds), rate(p.commands / p.seconds), count(p.refused),
             count(p.skipped), count(p.unreadable), p.lastMs ? `${age(page.nowMs - p.lastMs)} ago` : "none"])} />
       </Panel>
-      <Panel title="Not read yet" note={`now, ${stamp}; Kafka Streams is ${words(page.reader)}`} wide>
-        <Table head={["Topic and partition", "Records behind"]} empty="The consumer has not reported yet." rows={Object.entries(page.lag).map(([name, lag]) => [name, count(lag)])} />
-      </Panel>
+      {page.atMs === 0 && (
+        <>
+          <Panel title="Not read yet" note={`now, ${stamp}; Kafka Streams is ${words(page.reader)}`} wide>
+            <Table head={["Topic and partition", "Records behind"]} empty="The consumer has not reported yet." rows={Object.entries(page.lag).map(([name, lag]) => [name, count(lag)])} />
+          </Panel>
+          <Panel title="Who wrote what" note={`all records that were read, the latest writers first, ${stamp}`} wide>
+            <Table head={["Sender", "Events", "Decisions", "Commands", "Latest record", "When"]} empty="Nothing was read yet."
+              rows={page.writers.map((w) => [w.sender, count(w.events), count(w.decisions), count(w.commands), w.type, clock(w.lastMs)])} />
+          </Panel>
+        </>
+      )}
+      <div class="contents" aria-live="polite">
+        <p class="note stretch">{contents.state === "reading" ? "Reading dead letters and snapshots." : <button type="button" onClick={read}>Read dead letters and snapshots again</button>}</p>
+        {contents.state === "refused" && <p class="notice error inner">{contents.why}</p>}
+      </div>
+      {contents.json && <Contents json={contents.json} />}
     </div>
+  );
+}
+
+/** Dead letters, snapshots and offsets, read when the page opens and when a person asks: each reading opens the log. */
+function useContents(atMs, token) {
+  const [contents, setContents] = useState({ state: "reading" });
+  const [times, setTimes] = useState(0);
+  useEffect(() => {
+    setContents((was) => ({ ...was, state: "reading" }));
+    return once({ page: "contents", ...(atMs ? { at: atMs } : {}) }, token, {
+      page: (json) => setContents({ state: "read", json }),
+      refused: (status, why) => setContents({ state: "refused", why }),
+    });
+  }, [atMs, token, times]);
+  return [contents, () => setTimes(times + 1)];
+}
+
+function Contents({ json }) {
+  return (
+    <>
+      <Panel title="Dead letters" note={`the last ${count(json.letters.length)} that are kept`} wide>
+        <Table head={["Time", "Record", "Why", "Detail", "Key", "Size", "Begins with"]} empty="Every record could be read."
+          rows={json.letters.map((l) => [clock(l.timeMs), l.from, words(l.reason), l.detail, l.key, bytes(l.bytes), l.begins || "an engine's payload, not shown"])} />
+      </Panel>
+      <Panel title="Snapshots" note={json.snapshotDirectory ?? "of no directory"} wide>
+        {json.snapshots
+          ? <Table head={["Name", "Made", "Verified", "Placements", "Size", "Went on from", "Next event of each partition"]} empty="There is none yet: make one with snapshot create."
+              rows={json.snapshots.map((s) => [s.name, stampOf(s.createdMs), s.verified ? "yes" : <b class="bad">no</b>, count(s.placements), bytes(s.bytes), s.previous || "the beginning", s.places.map((p) => count(p.nextEvent)).join(", ")])} />
+          : <p class="empty">The page was started without a directory of snapshots.</p>}
+      </Panel>
+      <Panel title="Kept records" note="offsets that the brokers still have" wide>
+        <Table head={["Topic and partition", "First", "End", "Records and markers"]} empty="None."
+          rows={json.kept.map((k) => [`${k.topic}-${k.partition}`, count(k.begin), count(k.end), count(k.end - k.begin)])} />
+      </Panel>
+    </>
   );
 }

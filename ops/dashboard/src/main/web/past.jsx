@@ -2,7 +2,6 @@
 import { useState } from "preact/hooks";
 import { stampOf } from "./format.js";
 
-export const HAS_PAST = ["overview", "nodes", "node", "requests", "operate"];
 const STEP_MS = 1000;
 
 export function TimeTravel({ past, range, setPast, close, reading }) {

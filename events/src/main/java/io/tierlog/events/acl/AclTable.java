@@ -76,6 +76,7 @@ public record AclTable(Topics topics, String applicationId) {
                 rows.topic(topics.decisions(), READ);
                 rows.topic(topics.commands(), READ);
                 rows.topic(topics.placements(), READ);
+                rows.topic(topics.deadLetters(), READ);
                 streams(rows, topics.prefix() + "-dashboard");
             }
             case SETUP -> rows.add(ResourceType.TOPIC, PREFIXED, topics.prefix() + ".", CREATE, ALTER_CONFIGS, DESCRIBE_CONFIGS);

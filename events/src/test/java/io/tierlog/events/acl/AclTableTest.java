@@ -63,7 +63,7 @@ class AclTableTest {
         assertEquals(Set.of(), written(AccessRole.AUDITOR));
         assertEquals(Set.of("log1.events", "log1.decisions", "log1.commands", "log1.placements"), read(AccessRole.AUDITOR));
         assertEquals(Set.of(), written(AccessRole.DASHBOARD));
-        assertEquals(Set.of("log1.events", "log1.decisions", "log1.commands", "log1.placements"), read(AccessRole.DASHBOARD));
+        assertEquals(Set.of("log1.events", "log1.decisions", "log1.commands", "log1.placements", "log1.dead-letters"), read(AccessRole.DASHBOARD));
         assertEquals(Set.of("log1-dashboard-"), names(AccessRole.DASHBOARD, AclOperation.WRITE, PatternType.PREFIXED));
         assertEquals(Set.of(), written(AccessRole.PUBLISHER));
         assertEquals(Set.of("log1.decisions"), read(AccessRole.PUBLISHER));

@@ -75,7 +75,7 @@ class ClusterFaultsTest {
     void inANormalRunNoPartIsRefusedAnything(@TempDir Path state) throws Exception {
         DashboardConfig page = new DashboardConfig(cluster.as("dashboard"), Topics.DEFAULT, Optional.of(RegistryConfig.of(cluster.registryUrl())),
                 "tierlog-dashboard", state.resolve("dashboard"), new Endpoint("127.0.0.1", 0), AccessRules.OPEN, false,
-                Optional.empty(), FoldLimits.DEFAULTS, Tls.NONE);
+                Optional.empty(), Optional.empty(), FoldLimits.DEFAULTS, Tls.NONE);
         try (DashboardApp dashboard = DashboardApp.start(page)) {
             rounds.round("none", List.of());
             CommandRun shown = CommandRun.succeeds(cluster, cluster.access().certificate("operator"), "policy", "show");

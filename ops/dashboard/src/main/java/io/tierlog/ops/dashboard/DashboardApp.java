@@ -14,6 +14,7 @@ import io.tierlog.ops.audit.ClusterLog;
 import io.tierlog.ops.dashboard.streams.DashboardStreams;
 import io.tierlog.ops.dashboard.web.ControllerCalls;
 import io.tierlog.ops.dashboard.web.Explorer;
+import io.tierlog.ops.dashboard.web.LogContents;
 import io.tierlog.ops.dashboard.web.LogPosition;
 import io.tierlog.ops.dashboard.web.LogWork;
 import io.tierlog.ops.dashboard.web.PageServer;
@@ -21,6 +22,7 @@ import io.tierlog.ops.dashboard.web.Pages;
 import io.tierlog.ops.dashboard.web.TimeTravel;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.LongFunction;
 
 /** A running live page. It reads the log, and calls a controller only when an operator acts. Safe for use by several threads. */
 public final class DashboardApp implements AutoCloseable {
@@ -49,10 +51,12 @@ public final class DashboardApp implements AutoCloseable {
                     () -> new LogPosition(streams.state(), streams.lag(), streams.brokersSilentMs(), streams.waitsFor()),
                     System::currentTimeMillis, config.operatorApi().isPresent());
             LogWork work = closers.add("log work", new LogWork());
-            Explorer explorer = new Explorer(most -> new ClusterLog(config.kafka(), most), config.topics(), new Codec(ids), work);
             TimeTravel past = new TimeTravel(() -> new ClusterLog(config.kafka()), config.topics(), new Codec(ids), work, pages);
+            LongFunction<ClusterLog> tail = most -> new ClusterLog(config.kafka(), most);
+            Explorer explorer = new Explorer(tail, config.topics(), new Codec(ids), work, past);
+            LogContents contents = new LogContents(tail, config.topics(), config.snapshots(), work);
             server = closers.add("page server", new PageServer(new PageServer.Access(config.listen(), config.tls(), tokens), pages, past, explorer,
-                    closers.add("controller calls", new ControllerCalls(config.operatorApi(), config.tls())),
+                    contents, closers.add("controller calls", new ControllerCalls(config.operatorApi(), config.tls())),
                     streams::start));
             // After the address is taken: a second page on the same address joins no group.
             if (!whenAsked) {

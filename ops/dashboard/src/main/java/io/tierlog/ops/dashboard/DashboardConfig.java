@@ -25,12 +25,14 @@ import java.util.Optional;
  * @param access who may call it
  * @param insecure whether an address that others can reach may be served without tokens
  * @param operatorApi the operator API of a controller, which is called when a person acts; empty for a page that only reads
+ * @param snapshots directory of the log's snapshots, of which the page shows a list; empty for none
  * @param limits bounds of the rows of each partition
  * @param tls of its listener and of its calls to the operator API
  */
 public record DashboardConfig(
         KafkaAccess kafka, Topics topics, Optional<RegistryConfig> registry, String applicationId, Path stateDir, Endpoint listen,
-        AccessRules access, boolean insecure, Optional<URI> operatorApi, FoldLimits limits, Tls tls) {
+        AccessRules access, boolean insecure, Optional<URI> operatorApi, Optional<Path> snapshots,
+        FoldLimits limits, Tls tls) {
     /** Refuses an address that is open to all from everywhere, unless that is configured. */
     public DashboardConfig {
         if (access.isOpen() && !insecure && !listen.toSocketAddress().getAddress().isLoopbackAddress()) {
@@ -44,11 +46,18 @@ public record DashboardConfig(
     /** On loopback, without tokens, with the bundled schemas. */
     public static DashboardConfig of(KafkaAccess kafka, Topics topics, Path stateDir, int port) {
         return new DashboardConfig(kafka, topics, Optional.empty(), topics.prefix() + "-dashboard", stateDir, new Endpoint("127.0.0.1", port),
-                AccessRules.OPEN, false, Optional.empty(), FoldLimits.DEFAULTS, Tls.NONE);
+                AccessRules.OPEN, false, Optional.empty(), Optional.empty(), FoldLimits.DEFAULTS, Tls.NONE);
+    }
+
+    /** The same with snapshots. */
+    public DashboardConfig withSnapshots(Path directory) {
+        return new DashboardConfig(kafka, topics, registry, applicationId, stateDir, listen, access, insecure, operatorApi, Optional.of(directory),
+                limits, tls);
     }
 
     /** The same with an operator API to call. */
     public DashboardConfig withOperatorApi(URI api) {
-        return new DashboardConfig(kafka, topics, registry, applicationId, stateDir, listen, access, insecure, Optional.of(api), limits, tls);
+        return new DashboardConfig(kafka, topics, registry, applicationId, stateDir, listen, access, insecure, Optional.of(api), snapshots,
+                limits, tls);
     }
 }

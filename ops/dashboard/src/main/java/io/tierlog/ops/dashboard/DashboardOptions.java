@@ -24,6 +24,9 @@ public final class DashboardOptions {
     /** Where a controller serves the operator API. */
     public static final String OPERATOR_API = "operator.api";
 
+    /** Where the snapshots of the log are. */
+    public static final String SNAPSHOTS = "snapshots";
+
     private static final Bounds ENDPOINT = Bounds.form("HOST:PORT", Endpoint::parse);
     private static final Bounds NAME =
             Bounds.pattern("1 to 100 letters, digits, dots, dashes or underscores", Pattern.compile("[A-Za-z0-9._-]{1,100}"));
@@ -39,7 +42,8 @@ public final class DashboardOptions {
                         "Directory of the state; a lost one is restored from the changelog.")
                 .text(ControllerOptions.APPLICATION_ID, NAME, "NAME",
                         "Name of its group and changelog; another name reads the log from the beginning (default: PREFIX-dashboard).")
-                .text(OPERATOR_API, Bounds.URL, "URL", "Operator API of a controller, called when an operator acts (default: the page only reads).");
+                .text(OPERATOR_API, Bounds.URL, "URL", "Operator API of a controller, called when an operator acts (default: the page only reads).")
+                .text(SNAPSHOTS, Bounds.PATH, "DIR", "Directory of the log's snapshots, to list them (default: none are listed).");
         return TlsOptions.declare(AccessOptions.declare(LogOptions.declare(options)));
     }
 
@@ -48,7 +52,8 @@ public final class DashboardOptions {
         return new DashboardConfig(LogOptions.kafka(values), LogOptions.topics(values), LogOptions.registry(values, RegistryLimits.DEFAULTS),
                 values.optional(ControllerOptions.APPLICATION_ID).orElseGet(() -> LogOptions.topics(values).prefix() + "-dashboard"),
                 values.requirePath(ControllerOptions.STATE_DIR), Endpoint.parse(values.text(LISTEN)), AccessOptions.rules(values),
-                values.flag(AccessOptions.INSECURE), values.optional(OPERATOR_API).map(URI::create), FoldLimits.DEFAULTS,
+                values.flag(AccessOptions.INSECURE), values.optional(OPERATOR_API).map(URI::create),
+                values.optional(SNAPSHOTS).map(OptionValues::path), FoldLimits.DEFAULTS,
                 TlsOptions.tls(values));
     }
 }

@@ -146,7 +146,7 @@ class DashboardAppTest {
                 assertEquals("event: page", lines.readLine());
                 assertEquals("nodes", JSON.readTree(lines.readLine().substring("data: ".length())).path("page").asText());
             }
-            for (String bad : List.of("api/live?page=nothing", "api/live?page=overview&at=5", "api/log?at=5", "api/nodes?at=-5", "api/nodes?at=")) {
+            for (String bad : List.of("api/live?page=nothing", "api/live?page=overview&at=5", "api/nodes?at=-5", "api/nodes?at=")) {
                 assertEquals(400, status(app, bad, Optional.empty()), bad);
             }
             long deadline = System.nanoTime() + PATIENCE_NS;
@@ -165,7 +165,8 @@ class DashboardAppTest {
         }
         DashboardConfig good = DashboardConfig.of(log.access(), LogScene.TOPICS, directory.resolve("open"), 0);
         assertThrows(IllegalArgumentException.class, () -> new DashboardConfig(good.kafka(), good.topics(), good.registry(), good.applicationId(),
-                good.stateDir(), new Endpoint("0.0.0.0", 0), AccessRules.OPEN, false, Optional.empty(), FoldLimits.DEFAULTS, good.tls()));
+                good.stateDir(), new Endpoint("0.0.0.0", 0), AccessRules.OPEN, false, Optional.empty(), Optional.empty(),
+                FoldLimits.DEFAULTS, good.tls()));
     }
 
     @Test

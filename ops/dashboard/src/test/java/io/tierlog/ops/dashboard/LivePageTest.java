@@ -2,9 +2,13 @@
 package io.tierlog.ops.dashboard;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.controller.core.policy.Policies;
+import io.tierlog.controller.core.state.NodeRows;
+import io.tierlog.controller.core.table.Namespaces;
+import io.tierlog.controller.core.table.RowKey;
 import io.tierlog.controller.core.table.Rows;
 import io.tierlog.ops.audit.state.LogState;
 import io.tierlog.ops.audit.stats.LogSummary;
@@ -15,11 +19,15 @@ import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.AgentAccepted;
 import io.tierlog.schemas.directory.Placement;
 import io.tierlog.schemas.event.RequestSubmitted;
+import io.tierlog.schemas.state.PlacementState;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -214,15 +222,8 @@ class LivePageTest {
         browser.await("the node that came later", "return document.body.innerText.includes('later')");
         browser.run("[...document.querySelectorAll('.tools button')].find((b) => b.innerText === 'Go back in time').click()");
         browser.await("the slider", "return document.querySelector('.travel input') !== null");
-        long momentMs = browser.run("""
-                const slider = document.querySelector(".travel input");
-                slider.value = arguments[0];
-                slider.dispatchEvent(new Event("input", { bubbles: true }));
-                slider.dispatchEvent(new Event("change", { bubbles: true }));
-                return Number(slider.value);""", String.valueOf(endMs + 2_000)).asLong();
+        long momentMs = travelTo(endMs + 2_000);
         assertTrue(endMs < momentMs && momentMs < endMs + 5_000, "the slider has steps of a second");
-        browser.await("the moment", "return document.querySelector('.link').innerText === 'past'"
-                + " && document.querySelector('.travel.past b') !== null");
         List<String> names = new ArrayList<>();
         browser.run("return [...document.querySelectorAll('.card a, .heat a')].map((a) => decodeURIComponent(a.hash.slice('#/node/'.length)))")
                 .forEach(name -> names.add(name.asText()));
@@ -231,10 +232,60 @@ class LivePageTest {
         assertTrue(!then.isEmpty() && !then.contains("later"), then.toString());
         assertEquals(then, names.stream().sorted().toList());
         browser.requireAccessible("nodes of a past moment");
+        requireBlocksOf(all, momentMs);
+        browser.run("location.hash = '#/log'");
+        browser.await("its rates and no lag", "return document.querySelector('h1').innerText === 'Log' && document.querySelector('.link').innerText"
+                + " === 'past' && [...document.querySelectorAll('h2')].some((title) => title.innerText === 'Kept records')");
+        assertFalse(browser.text("main").contains("Not read yet"), "how far the reader is belongs to the present");
+        browser.requireAccessible("the log of a past moment");
+        browser.run("location.hash = '#/nodes'");
         browser.run("[...document.querySelectorAll('.travel button')].find((b) => b.innerText === 'Back to live').click()");
         browser.await("live again", "return document.querySelector('.link').innerText === 'live' && document.querySelector('.travel.past') === null");
         assertTrue(browser.text("main").contains("later"));
         assertEquals(List.of(), browser.console());
+    }
+
+    /** A block of the moment is on the tiers that the tables then have it on, and what came later is not there. */
+    private static void requireBlocksOf(LogState then, long momentMs) throws IOException, InterruptedException {
+        LogState.Partition partition = then.partitions().getFirst();
+        Map<Bytes, String> namespaces = new HashMap<>();
+        partition.tables().rows(Rows.NAMESPACES).forEach((key, row) -> namespaces.put(Namespaces.digest(row.namespace()), row.namespace()));
+        RowKey.Placement held = partition.tables().rows(Rows.PLACEMENTS).entrySet().stream()
+                .filter(each -> each.getValue().state() == PlacementState.SERVING && each.getKey().tier() == Tier.HOST)
+                .map(Map.Entry::getKey).filter(key -> NodeRows.isCurrent(Objects.requireNonNull(
+                        partition.tables().get(Rows.NODES, new RowKey.Aggregate(key.aggregate()))), key.tier(),
+                        Objects.requireNonNull(partition.tables().get(Rows.PLACEMENTS, key))))
+                .findFirst().orElseThrow();
+        String namespace = namespaces.get(held.namespace());
+        ProducerRecord<byte[], byte[]> later = LogScene.record(0, submitted("node/a", "after-the-moment", namespace, List.of(held.block())));
+        log.append(List.of(new ProducerRecord<>(later.topic(), later.partition(), momentMs + 2_000, later.key(), later.value())));
+        browser.run("location.hash = '#/blocks'");
+        browser.await("the search", "return document.querySelector('.search input[name=what]') !== null");
+        assertFalse(browser.text("main").contains("Prefixes that saved the most"));
+        find(held.block().hex(), namespace);
+        browser.await("its records", "return [...document.querySelectorAll('h2')].some((title) => title.innerText === 'Records')");
+        String found = browser.text(".found");
+        assertTrue(found.contains("host of " + held.aggregate()), found);
+        assertFalse(found.contains("after-the-moment"), found);
+        browser.run("[...document.querySelectorAll('.travel button')].find((b) => b.innerText === 'Back to live').click()");
+        browser.await("live again", "return document.querySelector('.link').innerText === 'live'");
+        find(held.block().hex(), namespace);
+        browser.await("what came later", "return document.querySelector('.found')?.innerText.includes('after-the-moment') ?? false");
+        browser.run("[...document.querySelectorAll('.tools button')].find((b) => b.innerText === 'Go back in time').click()");
+        browser.await("the slider", "return document.querySelector('.travel input') !== null");
+        travelTo(momentMs);
+    }
+
+    private static long travelTo(long atMs) throws IOException, InterruptedException {
+        long momentMs = browser.run("""
+                const slider = document.querySelector(".travel input");
+                slider.value = arguments[0];
+                slider.dispatchEvent(new Event("input", { bubbles: true }));
+                slider.dispatchEvent(new Event("change", { bubbles: true }));
+                return Number(slider.value);""", String.valueOf(atMs)).asLong();
+        browser.await("the moment", "return document.querySelector('.link').innerText === 'past'"
+                + " && document.querySelector('.travel.past b') !== null");
+        return momentMs;
     }
 
     /** axe-core finds nothing serious or critical on any page, in both themes, and the policy for contents blocks nothing. */

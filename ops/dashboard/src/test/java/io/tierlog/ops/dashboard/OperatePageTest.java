@@ -5,15 +5,21 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.tierlog.controller.http.AccessRules;
 import io.tierlog.controller.http.Endpoint;
 import io.tierlog.controller.streams.ControllerApp;
 import io.tierlog.controller.streams.ControllerConfig;
 import io.tierlog.controller.streams.api.ApiConfig;
+import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
+import io.tierlog.events.Schemas;
 import io.tierlog.events.TopicAdmin;
 import io.tierlog.events.topic.Topics;
+import io.tierlog.ops.audit.ClusterLog;
+import io.tierlog.ops.audit.snapshot.SnapshotDirectory;
+import io.tierlog.ops.audit.snapshot.Snapshotter;
 import io.tierlog.ops.dashboard.fold.FoldLimits;
 import io.tierlog.ops.kafka.EmbeddedKafka;
 import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
@@ -30,7 +36,15 @@ import java.security.MessageDigest;
 import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.stream.StreamSupport;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -70,9 +84,10 @@ class OperatePageTest {
                 .build());
         assertTrue(controller.awaitRunning(START), controller.state());
         URI api = URI.create("http://127.0.0.1:" + controller.apiPort());
-        page = DashboardApp.start(DashboardConfig.of(access, Topics.DEFAULT, directory.resolve("page"), 0).withOperatorApi(api));
+        page = DashboardApp.start(DashboardConfig.of(access, Topics.DEFAULT, directory.resolve("page"), 0).withOperatorApi(api)
+                .withSnapshots(directory.resolve("snapshots")));
         guarded = DashboardApp.start(new DashboardConfig(access, Topics.DEFAULT, Optional.empty(), "guarded", directory.resolve("guarded"),
-                new Endpoint("127.0.0.1", 0), AccessRules.of(tokens), false, Optional.of(api), FoldLimits.DEFAULTS, Tls.NONE));
+                new Endpoint("127.0.0.1", 0), AccessRules.of(tokens), false, Optional.of(api), Optional.empty(), FoldLimits.DEFAULTS, Tls.NONE));
     }
 
     @AfterAll
@@ -179,7 +194,7 @@ class OperatePageTest {
         use(guarded, OPERATOR);
         press("Migrate");
         awaitText("Refused: no node is registered yet");
-        for (String path : new String[] {"api/overview", "api/requests", "api/live?page=overview"}) {
+        for (String path : new String[] {"api/overview", "api/contents", "api/requests", "api/live?page=overview"}) {
             assertEquals(401, status(guarded, "GET", path, "x-none", "1", ""), path);
             assertEquals(401, status(guarded, "GET", path, "Authorization", "Bearer no-such-token", ""), path);
         }
@@ -194,6 +209,63 @@ class OperatePageTest {
 
     private static void awaitRefusal(String why) throws IOException, InterruptedException {
         browser.await(why, "return document.querySelector('.notice.error')?.innerText.includes(arguments[0]) === true", why);
+    }
+
+    /** A record that the controller cannot read, an engine's payload that a bridge has put aside, and a snapshot of this log. */
+    @Test
+    void theLogPageShowsDeadLettersSendersAndSnapshots() throws Exception {
+        KafkaAccess access = KafkaAccess.of(broker.bootstrapServers());
+        String unreadable = "<script>alert(1)</script>";
+        try (Producer<byte[], byte[]> producer =
+                new KafkaProducer<>(access.client(Map.of("acks", "all")), new ByteArraySerializer(), new ByteArraySerializer())) {
+            producer.send(new ProducerRecord<>(Topics.DEFAULT.events(), 0, "node/x".getBytes(StandardCharsets.UTF_8),
+                    unreadable.getBytes(StandardCharsets.UTF_8))).get();
+            Headers headers = new RecordHeaders().add("tierlog.source", "tcp://engine:5557".getBytes(StandardCharsets.UTF_8))
+                    .add("tierlog.reason", "MALFORMED".getBytes(StandardCharsets.UTF_8));
+            byte[] payload = "tokens 17 42".getBytes(StandardCharsets.UTF_8);
+            producer.send(new ProducerRecord<>(Topics.DEFAULT.deadLetters(), 1, new byte[0], payload, headers)).get();
+        }
+        browser.openPage(page.url() + "#/log");
+        awaitText("Who wrote what");
+        awaitText("There is none yet");
+        press("Read dead letters and snapshots again");
+        awaitText(unreadable);
+        awaitText("tierlog.events-0@");
+        awaitText("tcp://engine:5557");
+        awaitText("an engine's payload, not shown");
+        assertFalse(browser.text("main").contains("tokens 17 42"), "payloads of engines may have tokens of prompts");
+        awaitText("controller/0");
+        JsonNode writers = get("api/log").path("writers");
+        assertTrue(StreamSupport.stream(writers.spliterator(), false)
+                .anyMatch(row -> row.path("sender").asText().equals("controller/0") && row.path("decisions").asLong() > 0), writers.toString());
+
+        SnapshotDirectory snapshots = new SnapshotDirectory(directory.resolve("snapshots"));
+        try (ClusterLog log = new ClusterLog(access)) {
+            Snapshotter snapshotter = new Snapshotter(snapshots, log, Topics.DEFAULT, new Codec(Schemas.bundled()), 1);
+            assertEquals(Optional.empty(), snapshotter.create(System.currentTimeMillis()).finding());
+            press("Read dead letters and snapshots again");
+            awaitText("snapshot-000001");
+            awaitRow("snapshot-000001", "no");
+            assertEquals(Optional.empty(), snapshotter.verify(snapshots.get("snapshot-000001")));
+            press("Read dead letters and snapshots again");
+            awaitRow("snapshot-000001", "yes");
+        }
+        browser.requireAccessible("the log with dead letters and a snapshot");
+        assertEquals(List.of(), browser.console());
+        JsonNode before = get("api/contents?at=1");
+        assertEquals(0, before.path("letters").size() + before.path("snapshots").size(), before.toString());
+    }
+
+    private static void awaitRow(String name, String cell) throws IOException, InterruptedException {
+        browser.await(name + ": " + cell, "return [...document.querySelectorAll('tr')].some((row) => row.innerText.includes(arguments[0])"
+                + " && [...row.cells].some((one) => one.innerText === arguments[1]))", name, cell);
+    }
+
+    private static JsonNode get(String path) throws IOException, InterruptedException {
+        try (HttpClient client = HttpClient.newHttpClient()) {
+            return new ObjectMapper().readTree(client.send(HttpRequest.newBuilder(URI.create(page.url() + path)).build(),
+                    HttpResponse.BodyHandlers.ofString()).body());
+        }
     }
 
     /** No agent has registered: the controller refuses, and says why. */

@@ -46,7 +46,7 @@ public final class NodeMigrations {
             answer(d, aggregate, migration, request, refused(e.order(), MigrationRefusal.NODE_UNKNOWN), 0);
         } else if (task != null) {
             d.refuse(n.envelope(), e, RefusalReason.REPEATED, "The node has taken migration " + migration + " before");
-            // An id that is used again, or a repeated message where the two cannot be told apart: the migration then takes the node's first report.
+            // The id is used again, or, where requests have no name, the message may be a repeated one: the migration takes the first report alone.
             if (request < 0 || task.request() != request) {
                 answer(d, aggregate, migration, request, refused(e.order(), MigrationRefusal.ID_USED), 0);
             }

@@ -156,7 +156,7 @@ class SilentNodeTest extends MigrationScene {
         assertEquals(MigrationState.REJECTED, state());
     }
 
-    /** An id is used again, and what the nodes were told and said about the first migration of that name comes once more. */
+    /** An id is used again, and the messages about the first migration of that name come once more. */
     @Test
     void messagesOfAnEarlierMigrationOfThatIdChangeNothing() {
         onHost(1, 2);

@@ -8,7 +8,7 @@ package io.tierlog.ops.dashboard.fold;
  * @param nodes nodes; one that is not up gives way to a further one, the oldest report first; while all are up, a further one is not shown, and what
  *     happens on it is counted
  * @param operations operations in flight, and as many that ended
- * @param requests recent attempts, and as many prefixes
+ * @param requests recent attempts, and as many prefixes and senders
  * @param removals recent removals of each node
  * @param chunks stretches of {@link #CHUNK_MS} of each node's history
  * @param migrations migrations of operators

@@ -17,6 +17,7 @@ import io.tierlog.ops.dashboard.model.PrefixRow;
 import io.tierlog.ops.dashboard.model.Removal;
 import io.tierlog.ops.dashboard.model.RequestRow;
 import io.tierlog.ops.dashboard.model.Window;
+import io.tierlog.ops.dashboard.model.WriterRow;
 import io.tierlog.ops.policy.PolicyDocument;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Policy;
@@ -59,6 +60,7 @@ public final class PartitionFold implements RequestJoin.Findings {
     private static final char REQUEST = 'r';
     private static final char POLICY = 'p';
     private static final char PREFIX = 'x';
+    private static final char WRITER = 's';
 
     private final FoldLimits limits;
     private final Rows rows = new Rows();
@@ -69,6 +71,7 @@ public final class PartitionFold implements RequestJoin.Findings {
     private final OperatorFold operator;
     private final Recent<RequestRow> requests;
     private final Recent<PrefixRow> prefixes;
+    private final Recent<WriterRow> writers;
     private Window total = new Window(0);
     private @Nullable PolicyRow policy;
     private long lastMs;
@@ -91,6 +94,7 @@ public final class PartitionFold implements RequestJoin.Findings {
         operator = new OperatorFold(limits, rows);
         requests = new Recent<>(REQUEST, limits.requests(), rows, row -> id(row.node(), row.request(), row.attempt()));
         prefixes = new Recent<>(PREFIX, limits.requests(), rows, PrefixRow::id);
+        writers = new Recent<>(WRITER, limits.requests(), rows, WriterRow::sender);
     }
 
     /** The fold that gave these rows. */
@@ -102,6 +106,7 @@ public final class PartitionFold implements RequestJoin.Findings {
         decoded(kinds, POLICY, PolicyRow.class).forEach(row -> fold.policy = row);
         decoded(kinds, REQUEST, RequestRow.class).sorted(Comparator.comparingLong(RequestRow::submittedMs)).forEach(fold.requests::restore);
         decoded(kinds, PREFIX, PrefixRow.class).sorted(Comparator.comparingLong(PrefixRow::lastMs)).forEach(fold.prefixes::restore);
+        decoded(kinds, WRITER, WriterRow.class).sorted(Comparator.comparingLong(WriterRow::lastMs)).forEach(fold.writers::restore);
         decoded(kinds, ATTEMPT, RequestJoin.SavedAttempt.class).sorted(Comparator.comparingLong(RequestJoin.SavedAttempt::submittedMs))
                 .forEach(fold.join::restore);
         decoded(kinds, FETCH, RequestJoin.SavedFetch.class).forEach(fold.join::restore);
@@ -126,6 +131,7 @@ public final class PartitionFold implements RequestJoin.Findings {
     /** Applies an event. */
     public void event(Event event, long atMs) {
         count(atMs, Names.EVENTS, 1);
+        wrote(new WriterRow(event.envelope().sender(), 1, 0, 0, event.getClass().getSimpleName(), atMs));
         join.event(event, atMs);
         // Events of other types are counted, or joined with requests.
         switch (event) {
@@ -139,6 +145,7 @@ public final class PartitionFold implements RequestJoin.Findings {
     /** Applies a command. */
     public void command(Command command, long atMs) {
         count(atMs, Names.COMMANDS, 1);
+        wrote(new WriterRow(command.envelope().sender(), 0, 0, 1, command.getClass().getSimpleName(), atMs));
         join.command(command, atMs);
     }
 
@@ -146,6 +153,7 @@ public final class PartitionFold implements RequestJoin.Findings {
     public void fact(Fact fact, long atMs) {
         lastMs = Math.max(lastMs, atMs);
         count(atMs, Names.FACTS, 1);
+        wrote(new WriterRow(fact.envelope().sender(), 0, 1, 0, fact.getClass().getSimpleName(), atMs));
         join.fact(fact, atMs);
         OperationCounts.of(fact).ifPresent(more -> {
             count(atMs, Names.started(more.kind()), more.counts().started());
@@ -286,6 +294,12 @@ public final class PartitionFold implements RequestJoin.Findings {
         rows.changed(FETCH, operation, () -> join.saveFetch(operation).orElse(null));
     }
 
+    /** The sender that wrote longest ago leaves first. */
+    private void wrote(WriterRow more) {
+        WriterRow was = writers.remove(more.sender());
+        writers.put(was == null ? more : was.plus(more));
+    }
+
     private void count(long atMs, String name, long more) {
         window(atMs).counters().add(name, more);
         total.counters().add(name, more);
@@ -379,6 +393,11 @@ public final class PartitionFold implements RequestJoin.Findings {
     /** Prompts by their first block, the latest last. */
     public Iterable<PrefixRow> prefixes() {
         return prefixes.all().values();
+    }
+
+    /** Senders of records, the latest last. */
+    public Iterable<WriterRow> writers() {
+        return writers.all().values();
     }
 
     /** Migrations that operators requested, the latest last. */

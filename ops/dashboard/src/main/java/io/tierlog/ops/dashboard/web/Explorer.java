@@ -4,6 +4,12 @@ package io.tierlog.ops.dashboard.web;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.tierlog.controller.core.state.Aggregates;
+import io.tierlog.controller.core.state.NodeRows;
+import io.tierlog.controller.core.state.PlacementRows;
+import io.tierlog.controller.core.table.Namespaces;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Rows;
 import io.tierlog.controller.http.JsonBody;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Reading;
@@ -12,23 +18,29 @@ import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.audit.ClusterLog;
 import io.tierlog.ops.audit.LogEntry;
 import io.tierlog.ops.audit.LogSource;
+import io.tierlog.ops.audit.Moment;
 import io.tierlog.ops.audit.Stretch;
 import io.tierlog.ops.audit.history.History;
 import io.tierlog.ops.audit.history.HistoryReader;
 import io.tierlog.ops.audit.history.Subject;
+import io.tierlog.ops.audit.state.LogState;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.directory.Placement;
 import io.tierlog.schemas.directory.Published;
+import io.tierlog.schemas.state.NodeRow;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.function.LongFunction;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /**
  * Finds one block or request in the log, with the code of {@code audit block} and {@code audit request}. One search at a time
@@ -40,19 +52,23 @@ public final class Explorer {
     static final int BLOCKS = 400;
     private static final long OFFSETS = 2_000_000;
     private static final int MOST_TEXT = 64 << 10;
+    private static final long MOST_MS = 1L << 50;
     private static final Pattern KEY = Pattern.compile("([0-9a-fA-F]{2}){8,32}");
 
     private final LongFunction<ClusterLog> log;
     private final Topics topics;
     private final Codec codec;
     private final LogWork work;
+    private final TimeTravel past;
 
     /**
      * A log.
      *
      * @param log gives the last so many offsets of each partition
+     * @param past has the tables of past moments
      */
-    public Explorer(LongFunction<ClusterLog> log, Topics topics, Codec codec, LogWork work) {
+    public Explorer(LongFunction<ClusterLog> log, Topics topics, Codec codec, LogWork work, TimeTravel past) {
+        this.past = past;
         this.work = work;
         this.log = log;
         this.topics = topics;
@@ -61,7 +77,7 @@ public final class Explorer {
 
     /**
      * What the log says about {@code what}: a request id, or keys of blocks in hexadecimal digits, of which the last is meant. Blocks need a
-     * {@code namespace}.
+     * {@code namespace}. With {@code atMs}, milliseconds since 1970, what it says up to that moment.
      *
      * @throws Problem INVALID_REQUEST when the body names nothing, and those of {@link LogWork}
      */
@@ -76,28 +92,33 @@ public final class Explorer {
         if (keys && namespace.isEmpty()) {
             body.finding("namespace", "must be given with the key of a block");
         }
+        long atMs = body.integer("atMs", 0, MOST_MS).orElse(0);
         body.done();
+        Optional<LogState> state = atMs > 0 ? Optional.of(past.state(atMs)) : Optional.empty();
+        Stretch stretch = atMs > 0 ? new Stretch(Optional.empty(), Optional.of(new Moment.Time(atMs))) : Stretch.ALL;
         Subject subject = keys ? new Subject.Block(namespace, Bytes.ofHex(words.getLast().toLowerCase(Locale.ROOT)).unshared())
                 : new Subject.Request(text);
         String last = words.getLast().toLowerCase(Locale.ROOT);
-        return work.run(() -> search(subject, last, namespace), "use audit block or audit request, with --from");
+        return work.run(() -> search(subject, last, namespace, stretch, state), "use audit block or audit request, with --from");
     }
 
-    private ObjectNode search(Subject subject, String last, String namespace) throws InterruptedException {
+    private ObjectNode search(Subject subject, String last, String namespace, Stretch stretch, Optional<LogState> state)
+            throws InterruptedException {
         int partitions;
         try (ClusterLog any = log.apply(1)) {
             partitions = any.partitions(topics.decisions());
         }
         try (ClusterLog source = log.apply(Math.max(1, OFFSETS / partitions))) {
             HistoryReader history = new HistoryReader(source, topics, codec, 1);
-            History found = history.read(subject, Stretch.ALL);
+            History found = history.read(subject, stretch);
             ObjectNode json = JsonNodeFactory.instance.objectNode();
             json.put("kind", subject instanceof Subject.Block ? "block" : "request").put("what", last).put("namespace", namespace);
             json.put("searched", history.recordsSoFar()).put("left", Math.max(0, found.entries().size() - RECORDS));
             records(json.putArray("records"), found.entries());
             found.placements().forEach(each -> json.withArrayProperty("placements").addObject().put("at", each.aggregate()).put("tier", each.tier())
                     .put("page", each.page()).put("generation", each.generation()).put("sinceMs", each.sinceMs()));
-            prefix(json, found.prefix(), last, namespace, source);
+            prefix(json, found.prefix(), last, shown -> state.map(then -> places(shown, namespace, then))
+                    .orElseGet(() -> places(shown, namespace, source)));
             found.attempts().forEach(each -> attempt(json.withArrayProperty("attempts").addObject(), each));
             found.similar().forEach(json.putArray("similar")::add);
             return json.put("cut", source.cut());
@@ -114,9 +135,10 @@ public final class Explorer {
         }
     }
 
-    private void prefix(ObjectNode json, List<History.PrefixBlock> blocks, String wanted, String namespace, LogSource source) {
+    private void prefix(ObjectNode json, List<History.PrefixBlock> blocks, String wanted,
+            Function<List<History.PrefixBlock>, Map<String, Set<String>>> where) {
         List<History.PrefixBlock> shown = blocks.subList(0, Math.min(BLOCKS, blocks.size()));
-        Map<String, Set<String>> places = shown.isEmpty() ? Map.of() : places(shown, namespace, source);
+        Map<String, Set<String>> places = shown.isEmpty() ? Map.of() : where.apply(shown);
         json.put("prefixLeft", blocks.size() - shown.size());
         for (History.PrefixBlock block : shown) {
             ObjectNode row = json.withArrayProperty("prefix").addObject().put("index", block.index()).put("key", block.key())
@@ -149,6 +171,24 @@ public final class Explorer {
         last.values().stream().sorted(Comparator.comparing(Placement::tier)).forEach(placement -> places
                 .computeIfAbsent(placement.block().key().hex(), key -> new TreeSet<>())
                 .add(placement.tier().name().toLowerCase(Locale.ROOT) + " of " + placement.location()));
+        return places;
+    }
+
+    /** Where each block served at a moment, by its key: the rows of nodes that count. */
+    private static Map<String, Set<String>> places(List<History.PrefixBlock> blocks, String namespace, LogState state) {
+        Bytes digest = Namespaces.digest(namespace);
+        Set<Bytes> wanted = blocks.stream().map(block -> Bytes.ofHex(block.key())).collect(Collectors.toSet());
+        Map<String, Set<String>> places = new HashMap<>();
+        for (LogState.Partition partition : state.partitions()) {
+            partition.tables().rows(Rows.PLACEMENTS).forEach((key, row) -> {
+                NodeRow node = partition.tables().get(Rows.NODES, new RowKey.Aggregate(key.aggregate()));
+                boolean counts = Aggregates.isStore(key.aggregate()) || (node != null && NodeRows.isCurrent(node, key.tier(), row));
+                if (key.namespace().equals(digest) && wanted.contains(key.block()) && counts && PlacementRows.isServed(row.state())) {
+                    places.computeIfAbsent(key.block().hex(), any -> new TreeSet<>())
+                            .add(key.tier().name().toLowerCase(Locale.ROOT) + " of " + key.aggregate());
+                }
+            });
+        }
         return places;
     }
 

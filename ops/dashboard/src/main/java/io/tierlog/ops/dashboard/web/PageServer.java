@@ -18,7 +18,7 @@ import java.util.List;
 /**
  * Serves the pages: {@code /} for browsers, {@code /api/PAGE} for each page as JSON,
  * {@code /api/live?page=PAGE} for its changes as they come,
- * {@code /api/explore} for one block or request,
+ * {@code /api/explore} for one block or request, {@code /api/contents} for dead letters and snapshots,
  * {@code /api/operator/...} for what a person does. Safe
  * for use by several threads.
  */
@@ -48,8 +48,8 @@ public final class PageServer implements AutoCloseable {
      * @param asked runs before each page that is made from the log; it returns soon
      * @throws io.tierlog.controller.http.ServerException when the address is taken
      */
-    public PageServer(Access access, Pages pages, TimeTravel past, Explorer explorer, ControllerCalls calls,
-            Runnable asked) {
+    public PageServer(Access access, Pages pages, TimeTravel past, Explorer explorer, LogContents contents,
+            ControllerCalls calls, Runnable asked) {
         streams = new LiveStreams(LiveStreams.Limits.DEFAULTS, pages::json);
         List<Route> routes = new ArrayList<>();
         for (String page : PageQuery.PAGES) {
@@ -60,6 +60,8 @@ public final class PageServer implements AutoCloseable {
                     }));
         }
         routes.add(Route.ask("/api/explore", request -> HttpResponse.of(200, explorer.json(request.body()))));
+        routes.add(Route.get("/api/contents", PageQuery.PARAMETERS,
+                request -> HttpResponse.of(200, contents.json(PageQuery.of(request, "log").atMs()))));
         routes.addAll(calls.routes());
         List<Page> files = new ArrayList<>(Assets.all());
         files.add(new Page("/api/live", false, PageQuery.PARAMETERS,

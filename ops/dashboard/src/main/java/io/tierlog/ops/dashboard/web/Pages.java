@@ -10,6 +10,7 @@ import io.tierlog.ops.dashboard.model.NodeRow;
 import io.tierlog.ops.dashboard.model.PrefixRow;
 import io.tierlog.ops.dashboard.model.RequestRow;
 import io.tierlog.ops.dashboard.model.Window;
+import io.tierlog.ops.dashboard.model.WriterRow;
 import io.tierlog.ops.dashboard.streams.FoldTasks;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -26,6 +27,7 @@ import java.util.stream.StreamSupport;
 public final class Pages {
     private static final int REQUESTS = 100;
     private static final int PREFIXES = 40;
+    private static final int WRITERS = 100;
 
     private final FoldTasks tasks;
     private final Supplier<LogPosition> log;
@@ -178,16 +180,27 @@ public final class Pages {
         return body;
     }
 
-    /** The prefixes that saved the most bytes, and the namespaces of recent prompts. */
+    /** The senders that wrote last. Their counts are of all of the log, so a past moment has none. */
+    private void writers(ArrayNode json) {
+        Map<String, WriterRow> sums = new HashMap<>();
+        tasks.read(fold -> StreamSupport.stream(fold.writers().spliterator(), false).toList()).values()
+                .forEach(rows -> rows.forEach(row -> sums.merge(row.sender(), row, WriterRow::plus)));
+        sums.values().stream().sorted(Comparator.comparingLong(WriterRow::lastMs).reversed().thenComparing(WriterRow::sender)).limit(WRITERS)
+                .forEach(row -> json.addObject().put("sender", row.sender()).put("events", row.events()).put("decisions", row.facts())
+                        .put("commands", row.commands()).put("type", row.type()).put("lastMs", row.lastMs()));
+    }
+
+    /** The prefixes that saved the most bytes, which a past moment does not have, and the namespaces of recent prompts. */
     private ObjectNode prefixes() {
         Map<String, PrefixRow> sums = new HashMap<>();
-        tasks.read(fold -> StreamSupport.stream(fold.prefixes().spliterator(), false).toList()).values()
+        kept.read(fold -> StreamSupport.stream(fold.prefixes().spliterator(), false).toList()).values()
                 .forEach(rows -> rows.forEach(row -> sums.merge(row.id(), row, PrefixRow::plus)));
         ObjectNode body = JsonNodeFactory.instance.objectNode();
         ArrayNode hot = body.putArray("prefixes");
-        sums.values().stream().sorted(Comparator.comparingLong(PrefixRow::savedBytes).thenComparing(row -> row.hits().hits()).reversed()
+        sums.values().stream()
+                .sorted(Comparator.comparingLong(PrefixRow::savedBytes).thenComparing(row -> row.hits().hits()).reversed()
                         .thenComparing(PrefixRow::id))
-                .limit(PREFIXES).forEach(row -> hot.addObject().put("namespace", row.namespace()).put("root", row.root())
+                .limit(atMs > 0 ? 0 : PREFIXES).forEach(row -> hot.addObject().put("namespace", row.namespace()).put("root", row.root())
                         .put("prompts", row.hits().requests()).put("hits", row.hits().hits()).put("computed", row.hits().computed())
                         .put("savedBytes", row.savedBytes()).put("lastMs", row.lastMs()));
         ArrayNode names = body.putArray("namespaces");
@@ -209,13 +222,14 @@ public final class Pages {
         ObjectNode body = JsonNodeFactory.instance.objectNode();
         body.put("minutes", query.minutes()).putObject("window").put("fromMs", span.fromMs()).put("toMs", span.toMs());
         ArrayNode partitions = body.putArray("partitionRates");
-        tasks.read(fold -> {
+        kept.read(fold -> {
             Window sum = new Window(0);
             fold.windows(span.fromMs(), span.toMs()).forEach(sum::add);
-            return OverviewPage.sums(sum).withObjectProperty("records").put("lastMs", fold.seen().lastMs());
+            return OverviewPage.sums(sum).withObjectProperty("records").put("lastMs", Math.min(fold.seen().lastMs(), lastMs));
         }).forEach((partition, records) -> partitions.add(records.put("partition", partition).put("seconds", span.seconds())));
         ObjectNode lag = body.putObject("lag");
         position.lag().forEach(lag::put);
+        writers(body.putArray("writers"));
         return body;
     }
 }

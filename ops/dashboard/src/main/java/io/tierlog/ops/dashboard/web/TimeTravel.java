@@ -8,12 +8,12 @@ import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.audit.ClusterLog;
 import io.tierlog.ops.audit.LogSource;
 import io.tierlog.ops.audit.Moment;
+import io.tierlog.ops.audit.state.LogState;
 import io.tierlog.ops.audit.state.StateReader;
 import io.tierlog.ops.dashboard.fold.FoldLimits;
 import io.tierlog.ops.dashboard.fold.PastFold;
 import io.tierlog.ops.dashboard.streams.FoldTasks;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -23,7 +23,6 @@ import org.jspecify.annotations.Nullable;
  * come at once. Safe for use by several threads.
  */
 public final class TimeTravel {
-    static final Set<String> PAGES = Set.of("overview", "nodes", "node", "requests", "operate");
     private static final long DECISIONS = 2_000_000;
     private static final String INSTEAD = "use audit state --at, with a snapshot";
 
@@ -34,7 +33,7 @@ public final class TimeTravel {
     private final Pages live;
     private volatile @Nullable Held held;
 
-    private record Held(long atMs, Pages pages) {}
+    private record Held(long atMs, Pages pages, LogState state) {}
 
     /** @param live the pages that have the windows */
     public TimeTravel(Supplier<ClusterLog> log, Topics topics, Codec codec, LogWork work, Pages live) {
@@ -48,25 +47,35 @@ public final class TimeTravel {
     /**
      * The page of a query at its moment.
      *
-     * @throws Problem INVALID_REQUEST for a page that has no past, NOT_READY for a log that is too long, and those of {@link LogWork}
+     * @throws Problem NOT_READY for a log that is too long, and those of {@link LogWork}
      */
     ObjectNode json(PageQuery query) {
-        if (!PAGES.contains(query.page())) {
-            throw new Problem(Problem.Kind.INVALID_REQUEST, "the page " + query.page() + " is not kept for past moments", "leave out at=");
-        }
-        Held last = held;
-        if (last == null || last.atMs() != query.atMs()) {
-            last = new Held(query.atMs(), work.run(() -> pages(query.atMs()), INSTEAD));
-            held = last;
-        }
-        return last.pages().json(query);
+        return held(query.atMs()).pages().json(query);
     }
 
-    private Pages pages(long atMs) throws InterruptedException {
+    /**
+     * The controller's tables at a moment; read-only.
+     *
+     * @throws Problem as {@link #json} does
+     */
+    LogState state(long atMs) {
+        return held(atMs).state();
+    }
+
+    private Held held(long atMs) {
+        Held last = held;
+        if (last == null || last.atMs() != atMs) {
+            last = work.run(() -> read(atMs), INSTEAD);
+            held = last;
+        }
+        return last;
+    }
+
+    private Held read(long atMs) throws InterruptedException {
         try (ClusterLog source = log.get()) {
             requireShort(source);
-            StateReader reader = new StateReader(source, topics, codec, 1);
-            return live.at(FoldTasks.of(PastFold.all(FoldLimits.DEFAULTS, reader.read(new Moment.Time(atMs), Optional.empty()).partitions())), atMs);
+            LogState state = new StateReader(source, topics, codec, 1).read(new Moment.Time(atMs), Optional.empty());
+            return new Held(atMs, live.at(FoldTasks.of(PastFold.all(FoldLimits.DEFAULTS, state.partitions())), atMs), state);
         }
     }
 

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.dashboard.web;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.tierlog.controller.http.Problem;
+import io.tierlog.events.topic.Topics;
+import io.tierlog.ops.audit.ClusterLog;
+import io.tierlog.ops.audit.LogEntry;
+import io.tierlog.ops.audit.LogSource;
+import io.tierlog.ops.audit.snapshot.Snapshot;
+import io.tierlog.ops.audit.snapshot.SnapshotDirectory;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.LongFunction;
+import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.header.Headers;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is kept beside the live rows: the last {@value #LETTERS} dead letters, the offsets that the log still has, and its snapshots. Read when a page
+ * asks ({@link LogWork}). Safe for use by several threads.
+ */
+public final class LogContents {
+    static final int LETTERS = 50;
+    private static final int OFFSETS = 200;
+    private static final int MOST_TEXT = 200;
+    private static final int MOST_HEX = 32;
+    private static final int SNAPSHOTS = 50;
+
+    private final LongFunction<ClusterLog> log;
+    private final Topics topics;
+    private final Optional<Path> snapshots;
+    private final LogWork work;
+
+    /**
+     * A log.
+     *
+     * @param log gives the last so many offsets of each partition
+     * @param snapshots directory of its snapshots; empty when none was configured
+     */
+    public LogContents(LongFunction<ClusterLog> log, Topics topics, Optional<Path> snapshots, LogWork work) {
+        this.log = log;
+        this.topics = topics;
+        this.snapshots = snapshots;
+        this.work = work;
+    }
+
+    /**
+     * All of it.
+     *
+     * @param atMs leaves out dead letters and snapshots that are later; 0 for none
+     * @throws Problem those of {@link LogWork}
+     */
+    ObjectNode json(long atMs) {
+        long toMs = atMs > 0 ? atMs : Long.MAX_VALUE;
+        return work.run(() -> {
+            ObjectNode json = JsonNodeFactory.instance.objectNode();
+            try (ClusterLog tail = log.apply(OFFSETS); ClusterLog whole = log.apply(Long.MAX_VALUE)) {
+                letters(json.putArray("letters"), tail, toMs);
+                kept(json.putArray("kept"), whole);
+            }
+            snapshots.ifPresent(directory -> snapshots(json.put("snapshotDirectory", directory.toString()).putArray("snapshots"), directory, toMs));
+            return json;
+        }, "retry in a moment");
+    }
+
+    private void letters(ArrayNode json, LogSource source, long toMs) {
+        List<LogEntry.Data> found = new ArrayList<>();
+        try (LogSource.Stream stream = source.openAll(topics.deadLetters())) {
+            for (List<LogEntry> entries = stream.next(); !entries.isEmpty(); entries = stream.next()) {
+                for (LogEntry entry : entries) {
+                    if (entry instanceof LogEntry.Data data && data.timestampMs() <= toMs) {
+                        found.add(data);
+                    }
+                }
+            }
+        }
+        found.stream().sorted(Comparator.comparingLong(LogEntry.Data::timestampMs).reversed()).limit(LETTERS)
+                .forEach(data -> letter(json.addObject(), data));
+    }
+
+    /** A payload of an engine may have tokens of a prompt, so its bytes are not shown. */
+    private static void letter(ObjectNode json, LogEntry.Data data) {
+        String topic = header(data.headers(), "tierlog.topic");
+        byte[] value = data.value() == null ? new byte[0] : data.value();
+        json.put("timeMs", data.timestampMs())
+                .put("from", topic.isEmpty() ? header(data.headers(), "tierlog.source")
+                        : topic + "-" + header(data.headers(), "tierlog.partition") + "@" + header(data.headers(), "tierlog.offset"))
+                .put("reason", header(data.headers(), "tierlog.reason")).put("detail", header(data.headers(), "tierlog.detail"))
+                .put("key", data.key() == null ? "" : text(data.key())).put("bytes", value.length)
+                .put("begins", topic.isEmpty() ? "" : text(value));
+    }
+
+    private static String header(Headers headers, String name) {
+        @Nullable Header last = headers.lastHeader(name);
+        return last == null || last.value() == null ? "" : new String(last.value(), StandardCharsets.UTF_8);
+    }
+
+    /** The first bytes as text, or in hexadecimal digits where they are none. */
+    private static String text(byte[] bytes) {
+        try {
+            String text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
+            if (text.chars().noneMatch(Character::isISOControl)) {
+                return text.length() <= MOST_TEXT ? text : text.substring(0, MOST_TEXT) + "…";
+            }
+        } catch (CharacterCodingException e) {
+            // It is no text.
+        }
+        String hex = HexFormat.ofDelimiter(" ").formatHex(Arrays.copyOf(bytes, Math.min(bytes.length, MOST_HEX)));
+        return bytes.length <= MOST_HEX ? hex : hex + " …";
+    }
+
+    private void kept(ArrayNode json, LogSource source) {
+        for (String topic : List.of(topics.events(), topics.decisions())) {
+            for (int p = 0; p < source.partitions(topic); p++) {
+                try (LogSource.Stream stream = source.open(topic, p)) {
+                    json.addObject().put("topic", topic).put("partition", p).put("begin", stream.begin()).put("end", stream.end());
+                }
+            }
+        }
+    }
+
+    private static void snapshots(ArrayNode json, Path directory, long toMs) {
+        List<Snapshot> all = new SnapshotDirectory(directory).list().stream().filter(each -> each.createdMs() <= toMs).toList().reversed();
+        for (Snapshot each : all.subList(0, Math.min(SNAPSHOTS, all.size()))) {
+            ObjectNode row = json.addObject().put("name", each.name()).put("createdMs", each.createdMs()).put("verified", each.isVerified())
+                    .put("placements", each.placements()).put("bytes", each.bytes()).put("previous", each.previous());
+            ArrayNode places = row.putArray("places");
+            each.places().forEach(at -> places.addObject().put("partition", at.partition()).put("nextEvent", at.nextEvent())
+                    .put("nextDecision", at.nextDecision()));
+        }
+    }
+}
