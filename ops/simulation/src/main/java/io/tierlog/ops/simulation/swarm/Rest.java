@@ -6,7 +6,9 @@ import io.tierlog.controller.core.api.Limits;
 import io.tierlog.controller.core.api.MigrationLimits;
 import io.tierlog.controller.core.state.Aggregates;
 import io.tierlog.controller.core.state.MigrationStates;
+import io.tierlog.controller.core.state.PlacementRows;
 import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.controller.core.table.Namespaces;
 import io.tierlog.controller.core.table.RowKey;
 import io.tierlog.controller.core.table.Rows;
 import io.tierlog.ops.simulation.engine.Engine;
@@ -37,6 +39,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /** After the faults: everything is repaired, waiting requests go on, live ones end, and then nothing may be left. For one thread. */
 final class Rest {
@@ -171,7 +174,7 @@ final class Rest {
     private void requireSaved(SimNode node, Prompt prompt) {
         AgentProcess process = node.process();
         List<Bytes> keys = prompt.keys();
-        if ((process == null || !process.serves(prompt.namespace(), keys)) && !isFullOfLastCopies(node, keys.size())) {
+        if ((process == null || !process.serves(prompt.namespace(), keys)) && !isFullOfWhatStays(node, prompt)) {
             throw new SimulationFailure("effect, save: the host of " + node.name() + " has not the blocks of the last request: " + keys);
         }
         boolean stored = keys.stream().allMatch(key -> world.store().holds(prompt.namespace(), key));
@@ -181,18 +184,22 @@ final class Rest {
     }
 
     /**
-     * Whether so many blocks on the host may not leave, since only the host has them or one that extends them, that the last used ones are the only
-     * ones that may. The store has lost objects, or backups have failed, and the disk takes no more.
+     * Whether so many blocks on the host are behind those of the last request in the eviction order, or are extended by such, that the last used
+     * ones leave before them: the store does not have them, since it has lost objects or backups have failed, or they have earned credit.
      */
-    private boolean isFullOfLastCopies(SimNode node, int lastUsed) {
+    private boolean isFullOfWhatStays(SimNode node, Prompt last) {
         String aggregate = node.aggregate();
         HeapTables tables = world.state();
         Map<RowKey.Placement, PlacementRow> rows = tables.rows(Rows.PLACEMENTS);
+        Bytes namespace = Namespaces.digest(last.namespace());
+        long lastUse = Stream.of(Tier.HOST, Tier.DISK)
+                .flatMap(tier -> last.keys().stream().map(key -> rows.get(new RowKey.Placement(aggregate, namespace, tier, key))))
+                .filter(Objects::nonNull).mapToLong(PlacementRow::touch).max().orElse(Long.MAX_VALUE);
         Set<RowKey.Placement> stay = new HashSet<>();
         rows.forEach((at, row) -> {
             boolean onHost = at.aggregate().equals(aggregate) && at.tier() == Tier.HOST && row.state() == PlacementState.SERVING;
-            PlacementRow onDisk = rows.get(new RowKey.Placement(aggregate, at.namespace(), Tier.DISK, at.block()));
-            if (onHost && !row.stored() && (onDisk == null || onDisk.state() == PlacementState.ABSENT)) {
+            boolean isLast = at.namespace().equals(namespace) && last.keys().contains(at.block());
+            if (onHost && !isLast && (!row.stored() || PlacementRows.place(row) >= lastUse)) {
                 RowKey.Placement one = at;
                 for (PlacementRow up = row; up != null && stay.add(one); up = rows.get(one)) {
                     one = new RowKey.Placement(aggregate, at.namespace(), Tier.HOST, up.parent());
@@ -203,7 +210,7 @@ final class Rest {
         ClockRow clock = Objects.requireNonNull(tables.get(Rows.CLOCK, new RowKey.Aggregate(Aggregates.clock(world.log().partitionOf(aggregate)))));
         TierRow host = row.tiers().stream().filter(tier -> tier.tier() == Tier.HOST).findFirst().orElseThrow();
         // Blocks leave until fewer than this are left.
-        return stay.size() + lastUsed >= clock.policy().hostLowMark() * host.capacityBlocks();
+        return stay.size() + last.keys().size() >= clock.policy().hostLowMark() * host.capacityBlocks();
     }
 
     /** A request that was there before runs on every node, from whatever tier its blocks are in. */
