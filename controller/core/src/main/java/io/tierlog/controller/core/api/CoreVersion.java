@@ -20,9 +20,12 @@ public final class CoreVersion {
     /** A failed copy is always followed by further evictions at once. */
     public static final int EAGER_EVICTION = 2;
 
+    /** An object that another deletion took is moved to the end of the order of the store, when a later one fails to delete it. */
+    public static final int TOUCHES_WHAT_IS_GONE = 2;
+
     /**
      * The version of this build. 2: the order GAPS where the policy names none. 3: messages of migrations name the request; evictions pause when
-     * drops are refused.
+     * drops are refused; what the store has lost is not touched.
      */
     public static final int CURRENT = 3;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core.store;
 
+import io.tierlog.controller.core.api.CoreVersion;
 import io.tierlog.controller.core.decide.Checks;
 import io.tierlog.controller.core.decide.DecisionContext;
 import io.tierlog.controller.core.state.Aggregates;
@@ -69,7 +70,9 @@ public final class StoreDeletions {
                     }
                 } else if (stays == OperationReason.COMPLETED) {
                     stays = result.reason();
-                    first = new BlocksTouched(about, Tier.STORE, results.namespace(), List.of(result.block()), d.offset());
+                    boolean touches = d.clock().coreVersion() <= CoreVersion.TOUCHES_WHAT_IS_GONE
+                            || isThere(held(d, about.aggregate(), results.namespace(), result.block()));
+                    first = touches ? new BlocksTouched(about, Tier.STORE, results.namespace(), List.of(result.block()), d.offset()) : null;
                 }
             }
             if (!removed.isEmpty()) {
@@ -108,9 +111,16 @@ public final class StoreDeletions {
     }
 
     private static boolean isOnRecord(DecisionContext d, String shard, String namespace, BlockResult result) {
-        PlacementRow held = d.tables().get(Rows.PLACEMENTS,
-                new RowKey.Placement(shard, Namespaces.digest(namespace), Tier.STORE, result.block().key()));
-        return held != null && held.state() != PlacementState.ABSENT && held.generation() == result.generation();
+        PlacementRow held = held(d, shard, namespace, result.block());
+        return held != null && isThere(held) && held.generation() == result.generation();
+    }
+
+    private static boolean isThere(@Nullable PlacementRow held) {
+        return held != null && held.state() != PlacementState.ABSENT;
+    }
+
+    private static @Nullable PlacementRow held(DecisionContext d, String shard, String namespace, Block block) {
+        return d.tables().get(Rows.PLACEMENTS, new RowKey.Placement(shard, Namespaces.digest(namespace), Tier.STORE, block.key()));
     }
 
     private static @Nullable String broken(DecisionContext d, ObjectsDeleted e) {

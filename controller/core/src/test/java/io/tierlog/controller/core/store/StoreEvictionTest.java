@@ -303,6 +303,21 @@ class StoreEvictionTest {
         assertEquals(5, used());
     }
 
+    /** A deletion of an aborted transaction was carried out: x3 has gone when the deletion on record fails at it, and is no use of x2. */
+    @Test
+    void whatAnotherDeletionTookIsNotTouched() {
+        w.policy(with(keeping(0)));
+        w.tick();
+        DeleteObjects c = cross();
+        PagedBlock last = c.objects().getFirst().blocks().getFirst();
+        w.input(new ObjectsDeleted(from("a"), "a", SHARD + "@1.0", List.of(new ShardResults(Agent.NAMESPACE, List.of(gone(last))))));
+        assertEquals(List.of(last.block()), w.fact(BlocksRemoved.class).blocks());
+        ended(c, block -> result(block, BlockStatus.FAILED, OperationReason.IO));
+
+        assertEquals(List.of(), w.facts(BlocksTouched.class));
+        assertEquals(OperationReason.IO, w.fact(DeletionEnded.class).reason());
+    }
+
     /** A full store takes nothing new that could name an agent: the next report of that names one. */
     @Test
     void aFullStoreNamesAnAgentWhereTheOneBeforeIsSilent() {
