@@ -11,8 +11,6 @@ import io.tierlog.ops.audit.LogEntry;
 import io.tierlog.ops.audit.LogSource;
 import io.tierlog.ops.audit.snapshot.Snapshot;
 import io.tierlog.ops.audit.snapshot.SnapshotDirectory;
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -75,25 +73,26 @@ public final class LogContents {
     }
 
     private void letters(ArrayNode json, LogSource source, long toMs) {
-        List<LogEntry.Data> found = new ArrayList<>();
+        // Of each letter only what is shown is kept: it may be three quarters of a megabyte.
+        List<ObjectNode> found = new ArrayList<>();
         try (LogSource.Stream stream = source.openAll(topics.deadLetters())) {
             for (List<LogEntry> entries = stream.next(); !entries.isEmpty(); entries = stream.next()) {
                 for (LogEntry entry : entries) {
                     if (entry instanceof LogEntry.Data data && data.timestampMs() <= toMs) {
-                        found.add(data);
+                        found.add(letter(data));
                     }
                 }
             }
         }
-        found.stream().sorted(Comparator.comparingLong(LogEntry.Data::timestampMs).reversed()).limit(LETTERS)
-                .forEach(data -> letter(json.addObject(), data));
+        found.stream().sorted(Comparator.comparingLong((ObjectNode letter) -> letter.path("timeMs").asLong()).reversed()).limit(LETTERS)
+                .forEach(json::add);
     }
 
     /** A payload of an engine may have tokens of a prompt, so its bytes are not shown. */
-    private static void letter(ObjectNode json, LogEntry.Data data) {
+    private static ObjectNode letter(LogEntry.Data data) {
         String topic = header(data.headers(), "tierlog.topic");
         byte[] value = data.value() == null ? new byte[0] : data.value();
-        json.put("timeMs", data.timestampMs())
+        return JsonNodeFactory.instance.objectNode().put("timeMs", data.timestampMs())
                 .put("from", topic.isEmpty() ? header(data.headers(), "tierlog.source")
                         : topic + "-" + header(data.headers(), "tierlog.partition") + "@" + header(data.headers(), "tierlog.offset"))
                 .put("reason", header(data.headers(), "tierlog.reason")).put("detail", header(data.headers(), "tierlog.detail"))
@@ -108,13 +107,11 @@ public final class LogContents {
 
     /** The first bytes as text, or in hexadecimal digits where they are none. */
     private static String text(byte[] bytes) {
-        try {
-            String text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
-            if (text.chars().noneMatch(Character::isISOControl)) {
-                return text.length() <= MOST_TEXT ? text : text.substring(0, MOST_TEXT) + "…";
-            }
-        } catch (CharacterCodingException e) {
-            // It is no text.
+        String text = new String(bytes, 0, Math.min(bytes.length, MOST_TEXT), StandardCharsets.UTF_8);
+        // The last character may be cut.
+        String whole = bytes.length <= MOST_TEXT ? text : text.replaceAll("\uFFFD+$", "");
+        if (whole.chars().noneMatch(c -> (Character.isISOControl(c) && !Character.isWhitespace(c)) || c == '\uFFFD')) {
+            return bytes.length <= MOST_TEXT ? whole : whole + "…";
         }
         String hex = HexFormat.ofDelimiter(" ").formatHex(Arrays.copyOf(bytes, Math.min(bytes.length, MOST_HEX)));
         return bytes.length <= MOST_HEX ? hex : hex + " …";
