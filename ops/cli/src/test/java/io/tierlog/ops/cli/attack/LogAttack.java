@@ -226,7 +226,9 @@ class LogAttack {
         try (AttackScene scene = new AttackScene(directory)) {
             AttackScene.Controller controller = scene.controller("state");
             AttackScene.Directory index = scene.directoryProcess();
-            scene.agent("a").process().close(); // the records of its next incarnation are later than the first, which is repeated below
+            AttackScene.Agent first = scene.agent("a"); // the records of its next incarnation are later than the first, which is repeated below
+            AttackScene.await("its first incarnation is accepted", () -> facts(scene, AgentAccepted.class).findAny().isPresent());
+            first.process().close();
             AttackScene.Agent agent = scene.agent("a");
             EngineCalls engine = scene.own(new EngineCalls(directory, agent.port()));
             engine.awaitMore();
