@@ -54,7 +54,7 @@ function App() {
   const [operator, setOperator] = useState(""); // in memory alone: a token that can change things is stored nowhere
   const [page, setPage] = useState(null);
   const [link, setLink] = useState({ state: "connecting" });
-  const [past, setPast] = useState(0); // the past that is shown, milliseconds since 1970; 0 for now
+  const [past, setPast] = useState(0); // the moment that is shown, milliseconds since 1970; 0 for now
   const [travel, setTravel] = useState(false);
   const [range, setRange] = useState({ firstMs: 0, lastMs: 0 });
   const [now, setNow] = useState(Date.now());
@@ -138,7 +138,7 @@ function App() {
       )}
       <main id="main" tabindex="-1">
         <h1>{at.page === "node" ? `Node ${at.name}` : TITLES[at.page]}</h1>
-        {!shown ? <p class="empty">{link.state === "refused" ? "Nothing to show." : link.state === "reading" ? "Reading the log up to that past." : "Waiting for the log."}</p>
+        {!shown ? <p class="empty">{link.state === "refused" ? "Nothing to show." : link.state === "reading" ? "Reading the log up to that moment." : "Waiting for the log."}</p>
           : at.page === "overview" ? <Overview page={shown} theme={theme} stamp={stamp} />
           : at.page === "nodes" ? <Nodes page={shown} stamp={stamp} />
           : at.page === "node" ? <Node page={shown} theme={theme} stamp={stamp} minutes={minutes} />

@@ -65,7 +65,7 @@ function Found({ json, search, atMs }) {
       {json.kind === "block" && (
         <Panel title={name} note={read} wide>
           <p>{(json.placements || []).length === 0 ? `It serves nowhere ${at}.` : `Serving ${at}: `}
-            {(json.placements || []).map((p) => `${p.tier.toLowerCase()} of ${p.at}, page ${p.page}, since ${clock(p.sinceMs)}`).join("; ")}</p>
+            {(json.placements || []).map((p) => `${p.tier.toLowerCase()} of ${p.at}, page ${p.page}${p.sinceMs ? `, since ${clock(p.sinceMs)}` : ""}`).join("; ")}</p>
         </Panel>
       )}
       {(json.attempts || []).map((a) => (

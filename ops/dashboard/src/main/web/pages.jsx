@@ -284,7 +284,7 @@ export function Log({ page, stamp, token }) {
           </Panel>
           <Panel title="Who wrote what" note={`all records that were read, the latest writers first, ${stamp}`} wide>
             <Table head={["Sender", "Events", "Decisions", "Commands", "Latest record", "When"]} empty="Nothing was read yet."
-              rows={page.writers.map((w) => [w.sender, count(w.events), count(w.decisions), count(w.commands), w.type, clock(w.lastMs)])} />
+              rows={page.writers.map((w) => [w.sender, count(w.events), count(w.decisions), count(w.commands), w.type, stampOf(w.lastMs)])} />
           </Panel>
         </>
       )}
@@ -315,16 +315,16 @@ function Contents({ json }) {
   return (
     <>
       <Panel title="Dead letters" note={`the last ${count(json.letters.length)} that are kept`} wide>
-        <Table head={["Time", "Record", "Why", "Detail", "Key", "Size", "Begins with"]} empty="Every record could be read."
-          rows={json.letters.map((l) => [clock(l.timeMs), l.from, words(l.reason), l.detail, l.key, bytes(l.bytes), l.begins || "an engine's payload, not shown"])} />
+        <Table head={["Time", "Record", "Why", "Detail", "Key", "Size", "Begins with"]} empty="None are kept."
+          rows={json.letters.map((l) => [stampOf(l.timeMs), l.from, words(l.reason), l.detail, l.key, bytes(l.bytes), l.hidden ? "an engine's payload, not shown" : l.begins])} />
       </Panel>
       <Panel title="Snapshots" note={json.snapshotDirectory ?? "of no directory"} wide>
         {json.snapshots
           ? <Table head={["Name", "Made", "Verified", "Placements", "Size", "Went on from", "Next event of each partition"]} empty="There is none yet: make one with snapshot create."
               rows={json.snapshots.map((s) => [s.name, stampOf(s.createdMs), s.verified ? "yes" : <b class="bad">no</b>, count(s.placements), bytes(s.bytes), s.previous || "the beginning", s.places.map((p) => count(p.nextEvent)).join(", ")])} />
-          : <p class="empty">The page was started without a directory of snapshots.</p>}
+          : <p class="empty">{json.snapshotDirectory ? "This is no directory: look at --snapshots." : "The page was started without a directory of snapshots."}</p>}
       </Panel>
-      <Panel title="Kept records" note="offsets that the brokers still have" wide>
+      <Panel title="Kept records" note="now, offsets that the brokers still have" wide>
         <Table head={["Topic and partition", "First", "End", "Records and markers"]} empty="None."
           rows={json.kept.map((k) => [`${k.topic}-${k.partition}`, count(k.begin), count(k.end), count(k.end - k.begin)])} />
       </Panel>

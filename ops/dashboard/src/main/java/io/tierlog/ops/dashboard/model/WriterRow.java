@@ -14,7 +14,7 @@ package io.tierlog.ops.dashboard.model;
 public record WriterRow(String sender, long events, long facts, long commands, String type, long lastMs) {
     /** Both together: two partitions have records of one sender. */
     public WriterRow plus(WriterRow more) {
-        WriterRow later = more.lastMs > lastMs ? more : this;
+        WriterRow later = more.lastMs >= lastMs ? more : this;
         return new WriterRow(sender, events + more.events, facts + more.facts, commands + more.commands, later.type, later.lastMs);
     }
 }

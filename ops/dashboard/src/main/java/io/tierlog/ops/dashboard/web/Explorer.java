@@ -28,6 +28,7 @@ import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.directory.Placement;
 import io.tierlog.schemas.directory.Published;
 import io.tierlog.schemas.state.NodeRow;
+import io.tierlog.schemas.state.PlacementRow;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -37,6 +38,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.function.LongFunction;
 import java.util.regex.Pattern;
@@ -115,8 +117,13 @@ public final class Explorer {
             json.put("kind", subject instanceof Subject.Block ? "block" : "request").put("what", last).put("namespace", namespace);
             json.put("searched", history.recordsSoFar()).put("left", Math.max(0, found.entries().size() - RECORDS));
             records(json.putArray("records"), found.entries());
-            found.placements().forEach(each -> json.withArrayProperty("placements").addObject().put("at", each.aggregate()).put("tier", each.tier())
-                    .put("page", each.page()).put("generation", each.generation()).put("sinceMs", each.sinceMs()));
+            if (state.isEmpty()) {
+                found.placements().forEach(each -> json.withArrayProperty("placements").addObject().put("at", each.aggregate())
+                        .put("tier", each.tier()).put("page", each.page()).put("generation", each.generation()).put("sinceMs", each.sinceMs()));
+            } else if (subject instanceof Subject.Block) {
+                serving(state.get(), namespace, Set.of(Bytes.ofHex(last)), (key, row) -> json.withArrayProperty("placements").addObject()
+                        .put("at", key.aggregate()).put("tier", key.tier().name()).put("page", row.page()).put("generation", row.generation()));
+            }
             prefix(json, found.prefix(), last, shown -> state.map(then -> places(shown, namespace, then))
                     .orElseGet(() -> places(shown, namespace, source)));
             found.attempts().forEach(each -> attempt(json.withArrayProperty("attempts").addObject(), each));
@@ -174,22 +181,27 @@ public final class Explorer {
         return places;
     }
 
-    /** Where each block served at a moment, by its key: the rows of nodes that count. */
+    /** Where each block served at a moment, by its key. */
     private static Map<String, Set<String>> places(List<History.PrefixBlock> blocks, String namespace, LogState state) {
-        Bytes digest = Namespaces.digest(namespace);
-        Set<Bytes> wanted = blocks.stream().map(block -> Bytes.ofHex(block.key())).collect(Collectors.toSet());
         Map<String, Set<String>> places = new HashMap<>();
+        serving(state, namespace, blocks.stream().map(block -> Bytes.ofHex(block.key())).collect(Collectors.toSet()),
+                (key, row) -> places.computeIfAbsent(key.block().hex(), any -> new TreeSet<>())
+                        .add(key.tier().name().toLowerCase(Locale.ROOT) + " of " + key.aggregate()));
+        return places;
+    }
+
+    /** The rows of the blocks that serve at a moment, and that count. */
+    private static void serving(LogState state, String namespace, Set<Bytes> blocks, BiConsumer<RowKey.Placement, PlacementRow> row) {
+        Bytes digest = Namespaces.digest(namespace);
         for (LogState.Partition partition : state.partitions()) {
-            partition.tables().rows(Rows.PLACEMENTS).forEach((key, row) -> {
+            partition.tables().rows(Rows.PLACEMENTS).forEach((key, held) -> {
                 NodeRow node = partition.tables().get(Rows.NODES, new RowKey.Aggregate(key.aggregate()));
-                boolean counts = Aggregates.isStore(key.aggregate()) || (node != null && NodeRows.isCurrent(node, key.tier(), row));
-                if (key.namespace().equals(digest) && wanted.contains(key.block()) && counts && PlacementRows.isServed(row.state())) {
-                    places.computeIfAbsent(key.block().hex(), any -> new TreeSet<>())
-                            .add(key.tier().name().toLowerCase(Locale.ROOT) + " of " + key.aggregate());
+                boolean counts = Aggregates.isStore(key.aggregate()) || (node != null && NodeRows.isCurrent(node, key.tier(), held));
+                if (key.namespace().equals(digest) && blocks.contains(key.block()) && counts && PlacementRows.isServed(held.state())) {
+                    row.accept(key, held);
                 }
             });
         }
-        return places;
     }
 
     private static void attempt(ObjectNode json, History.Attempt attempt) {

@@ -12,6 +12,7 @@ import io.tierlog.ops.audit.LogSource;
 import io.tierlog.ops.audit.snapshot.Snapshot;
 import io.tierlog.ops.audit.snapshot.SnapshotDirectory;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -67,7 +68,12 @@ public final class LogContents {
                 letters(json.putArray("letters"), tail, toMs);
                 kept(json.putArray("kept"), whole);
             }
-            snapshots.ifPresent(directory -> snapshots(json.put("snapshotDirectory", directory.toString()).putArray("snapshots"), directory, toMs));
+            snapshots.ifPresent(directory -> {
+                json.put("snapshotDirectory", directory.toString());
+                if (Files.isDirectory(directory)) {
+                    snapshots(json.putArray("snapshots"), directory, toMs);
+                }
+            });
             return json;
         }, "retry in a moment");
     }
@@ -88,14 +94,15 @@ public final class LogContents {
                 .forEach(json::add);
     }
 
-    /** A payload of an engine may have tokens of a prompt, so its bytes are not shown. */
+    /** A payload of an engine may have tokens of a prompt, and what a parser says of it too, so neither is shown. */
     private static ObjectNode letter(LogEntry.Data data) {
         String topic = header(data.headers(), "tierlog.topic");
         byte[] value = data.value() == null ? new byte[0] : data.value();
         return JsonNodeFactory.instance.objectNode().put("timeMs", data.timestampMs())
                 .put("from", topic.isEmpty() ? header(data.headers(), "tierlog.source")
                         : topic + "-" + header(data.headers(), "tierlog.partition") + "@" + header(data.headers(), "tierlog.offset"))
-                .put("reason", header(data.headers(), "tierlog.reason")).put("detail", header(data.headers(), "tierlog.detail"))
+                .put("reason", header(data.headers(), "tierlog.reason"))
+                .put("detail", topic.isEmpty() ? "" : header(data.headers(), "tierlog.detail")).put("hidden", topic.isEmpty())
                 .put("key", data.key() == null ? "" : text(data.key())).put("bytes", value.length)
                 .put("begins", topic.isEmpty() ? "" : text(value));
     }
@@ -119,7 +126,8 @@ public final class LogContents {
 
     private void kept(ArrayNode json, LogSource source) {
         for (String topic : List.of(topics.events(), topics.decisions())) {
-            for (int p = 0; p < source.partitions(topic); p++) {
+            int partitions = source.partitions(topic);
+            for (int p = 0; p < partitions; p++) {
                 try (LogSource.Stream stream = source.open(topic, p)) {
                     json.addObject().put("topic", topic).put("partition", p).put("begin", stream.begin()).put("end", stream.end());
                 }

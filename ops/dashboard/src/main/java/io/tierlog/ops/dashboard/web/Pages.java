@@ -222,11 +222,13 @@ public final class Pages {
         ObjectNode body = JsonNodeFactory.instance.objectNode();
         body.put("minutes", query.minutes()).putObject("window").put("fromMs", span.fromMs()).put("toMs", span.toMs());
         ArrayNode partitions = body.putArray("partitionRates");
+        Map<Integer, PartitionFold.Seen> seen = tasks.read(PartitionFold::seen);
         kept.read(fold -> {
             Window sum = new Window(0);
             fold.windows(span.fromMs(), span.toMs()).forEach(sum::add);
-            return OverviewPage.sums(sum).withObjectProperty("records").put("lastMs", Math.min(fold.seen().lastMs(), lastMs));
-        }).forEach((partition, records) -> partitions.add(records.put("partition", partition).put("seconds", span.seconds())));
+            return OverviewPage.sums(sum).withObjectProperty("records");
+        }).forEach((partition, records) -> partitions.add(records.put("partition", partition).put("seconds", span.seconds())
+                .put("lastMs", seen.containsKey(partition) ? seen.get(partition).lastMs() : 0)));
         ObjectNode lag = body.putObject("lag");
         position.lag().forEach(lag::put);
         writers(body.putArray("writers"));
