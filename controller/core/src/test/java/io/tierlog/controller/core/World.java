@@ -4,6 +4,7 @@ package io.tierlog.controller.core;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 
+import io.tierlog.controller.core.api.CoreVersion;
 import io.tierlog.controller.core.api.DecideResult;
 import io.tierlog.controller.core.api.Input;
 import io.tierlog.controller.core.api.Limits;
@@ -84,10 +85,19 @@ public final class World {
         this(new HeapTables(), Limits.DEFAULTS);
     }
 
+    /** Decided by that version of the core. */
+    public World(int coreVersion) {
+        this(new HeapTables(), Limits.DEFAULTS, coreVersion);
+    }
+
     public World(Tables tables, Limits limits) {
+        this(tables, limits, CoreVersion.CURRENT);
+    }
+
+    private World(Tables tables, Limits limits, int coreVersion) {
         this.tables = tables;
         this.limits = limits;
-        this.core = new Core(limits);
+        this.core = new Core(limits, "", coreVersion);
         policy(POLICY);
     }
 

@@ -3,6 +3,7 @@ package io.tierlog.controller.core.placement;
 
 import io.tierlog.controller.core.Agent;
 import io.tierlog.controller.core.World;
+import io.tierlog.controller.core.api.CoreVersion;
 import io.tierlog.controller.core.eviction.WatermarkEvictionTest;
 import io.tierlog.controller.core.state.Blocks;
 import io.tierlog.schemas.Block;
@@ -19,6 +20,7 @@ import io.tierlog.schemas.event.BlocksRecovered;
 import io.tierlog.schemas.event.CopyDone;
 import io.tierlog.schemas.event.CopyFailed;
 import io.tierlog.schemas.event.DropDone;
+import io.tierlog.schemas.event.DropFailed;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -27,10 +29,19 @@ import java.util.List;
  * 4 blocks and is the coldest, y has 4, z has 1.
  */
 abstract class DiskScene {
-    final World w = new World().policy(policy(true, true));
-    final Agent a = w.register(new Agent("a", "a-1", 10, 10));
+    final World w;
+    final Agent a;
     final List<Bytes> x = Agent.path("x", 4);
     long generation = 10;
+
+    DiskScene() {
+        this(CoreVersion.CURRENT);
+    }
+
+    DiskScene(int coreVersion) {
+        w = new World(coreVersion).policy(policy(true, true));
+        a = w.register(new Agent("a", "a-1", 10, 10));
+    }
 
     static Policy policy(boolean copyToDisk, boolean backUp) {
         return new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.6, 0.8, 0.5, copyToDisk, 100, 1_000, 5_000, 0, backUp, null, null);
@@ -65,6 +76,11 @@ abstract class DiskScene {
     CopyFailed failed(CopyBlocks copy, OperationReason reason) {
         return new CopyFailed(a.envelope(), copy.operation(), Tier.HOST, Tier.DISK, reason, Agent.NAMESPACE,
                 Agent.failed(Blocks.of(copy.blocks()), reason));
+    }
+
+    DropFailed pinned(DropBlocks drop) {
+        return new DropFailed(a.envelope(), drop.operation(), drop.tier(), OperationReason.PINNED, Agent.NAMESPACE,
+                Agent.failed(Blocks.of(drop.blocks()), OperationReason.PINNED));
     }
 
     DropDone gone(DropBlocks drop) {

@@ -146,11 +146,6 @@ class DiskTest extends DiskScene {
         }
     }
 
-    private DropFailed pinned(DropBlocks drop) {
-        return new DropFailed(a.envelope(), drop.operation(), drop.tier(), OperationReason.PINNED, Agent.NAMESPACE,
-                Agent.failed(Blocks.of(drop.blocks()), OperationReason.PINNED));
-    }
-
     /** Without a store: x cannot be copied and stays, as the last copy; the next coldest are tried once each, and then nothing more. */
     @Test
     void aLastCopyThatTheDiskDoesNotTakeStays() {

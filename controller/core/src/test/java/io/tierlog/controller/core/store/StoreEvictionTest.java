@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 
 import io.tierlog.controller.core.Agent;
 import io.tierlog.controller.core.World;
+import io.tierlog.controller.core.api.CoreVersion;
 import io.tierlog.controller.core.api.Input;
 import io.tierlog.controller.core.invariant.LogInvariants;
 import io.tierlog.controller.core.table.Namespaces;
@@ -59,7 +60,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class StoreEvictionTest {
     private static final String SHARD = "store/4";
 
-    private final World w = new World();
+    private World w = new World();
     private final List<Bytes> x = Agent.path("x", 4);
     private final List<Bytes> y = Agent.path("y", 5);
     private long incarnation = 1;
@@ -306,6 +307,21 @@ class StoreEvictionTest {
     /** A deletion of an aborted transaction was carried out: x3 has gone when the deletion on record fails at it, and is no use of x2. */
     @Test
     void whatAnotherDeletionTookIsNotTouched() {
+        failsAtWhatAnotherTook();
+
+        assertEquals(List.of(), w.facts(BlocksTouched.class));
+        assertEquals(OperationReason.IO, w.fact(DeletionEnded.class).reason());
+    }
+
+    @Test
+    void coreVersion2TouchedIt() {
+        w = new World(CoreVersion.TOUCHES_WHAT_IS_GONE);
+        failsAtWhatAnotherTook();
+
+        assertEquals(1, w.facts(BlocksTouched.class).size());
+    }
+
+    private void failsAtWhatAnotherTook() {
         w.policy(with(keeping(0)));
         w.tick();
         DeleteObjects c = cross();
@@ -313,9 +329,6 @@ class StoreEvictionTest {
         w.input(new ObjectsDeleted(from("a"), "a", SHARD + "@1.0", List.of(new ShardResults(Agent.NAMESPACE, List.of(gone(last))))));
         assertEquals(List.of(last.block()), w.fact(BlocksRemoved.class).blocks());
         ended(c, block -> result(block, BlockStatus.FAILED, OperationReason.IO));
-
-        assertEquals(List.of(), w.facts(BlocksTouched.class));
-        assertEquals(OperationReason.IO, w.fact(DeletionEnded.class).reason());
     }
 
     /** A full store takes nothing new that could name an agent: the next report of that names one. */
