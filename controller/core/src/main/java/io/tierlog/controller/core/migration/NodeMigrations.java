@@ -67,7 +67,10 @@ public final class NodeMigrations {
                 aggregate.substring(Aggregates.NODE.length()), answer, new MigrationProgress(running, 0, 0, 0), request));
     }
 
-    /** What runs is cancelled; its places in the budgets stay taken until it has ended. */
+    /**
+     * What runs is cancelled; its places in the budgets stay taken until it has ended. A recall of a later request stops the part too: it began from an
+     * order that was delivered again after the node had forgotten it, and no one else asks for its end.
+     */
     public static void recalled(DecisionContext d, MigrationRecalled e) {
         String aggregate = e.envelope().aggregate();
         if (!isMessage(d, e)) {
@@ -77,7 +80,7 @@ public final class NodeMigrations {
         @Nullable TaskRow task = n == null ? null : n.task(id(e));
         if (n == null) {
             d.refuse(d.envelope(aggregate, 0), e, RefusalReason.NODE_UNKNOWN, "No agent has registered this node");
-        } else if (task == null || MigrationRows.isOther(task.request(), e.request())) {
+        } else if (task == null || MigrationRows.isEarlier(e.request(), task.request())) {
             d.refuse(n.envelope(), e, RefusalReason.MIGRATION_UNKNOWN, "The node has no part of migration " + id(e));
         } else if (task.stopping()) {
             d.refuse(n.envelope(), e, RefusalReason.REPEATED, "The node's part of migration " + id(e) + " is stopping");

@@ -38,6 +38,11 @@ public final class MigrationRows {
         return request >= 0 && other >= 0 && request != other;
     }
 
+    /** Whether both requests are named, and the first came before the other. */
+    public static boolean isEarlier(long request, long other) {
+        return request >= 0 && request < other;
+    }
+
     /** The row of a part of which a copy has ended; one more report goes out. */
     public static TaskRow completed(TaskRow row, MigrationCompleted fact) {
         List<String> operations = new ArrayList<>(row.operations());

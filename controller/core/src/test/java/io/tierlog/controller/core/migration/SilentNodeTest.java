@@ -212,4 +212,25 @@ class SilentNodeTest extends MigrationScene {
         assertEquals(List.of(name(1)), Objects.requireNonNull(part(0).answer()).copied());
         assertEquals(MigrationState.REJECTED, state());
     }
+
+    /** The order of the first migration comes again after all have forgotten it; the next one of that id gets no answer, and recalls. */
+    @Test
+    void aPartOfAnOrderThatCameAgainIsStoppedWithTheNextMigration() {
+        onHost(1);
+        w.input(requested("m", order(MigrationMethod.COPY, Tier.DISK, 1), "a"));
+        Message order = messages().getFirst();
+        w.input(new MigrationCancelRequested(operator("migration/m")));
+        w.tick(ANSWER_MS);
+        w.input(a.heartbeat());
+        w.tick(MigrationLimits.DEFAULTS.keptMs());
+        w.input(a.heartbeat());
+        w.tick();
+        assertNull(row());
+        w.input(order);
+        assertEquals(1, w.commands(CopyBlocks.class).size());
+        w.input(requested("m", order(MigrationMethod.COPY, Tier.DISK, 1), "a"));
+        w.tick(ANSWER_MS);
+        w.input(messages().getFirst());
+        assertEquals(1, w.commands(CancelOperation.class).size());
+    }
 }
