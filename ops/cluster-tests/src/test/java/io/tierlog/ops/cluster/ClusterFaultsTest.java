@@ -96,6 +96,9 @@ class ClusterFaultsTest {
             refused += RoleRefusals.of(role, cluster.as(role));
         }
         System.out.printf("%d attempts of %d roles were refused%n", refused, Access.ROLES.size());
+        for (String role : Access.ROLES) {
+            assertTrue(cluster.brokers().denials().stream().anyMatch(line -> line.contains("User:" + role + " ")), "the authorizers name " + role);
+        }
         rounds.verify();
     }
 

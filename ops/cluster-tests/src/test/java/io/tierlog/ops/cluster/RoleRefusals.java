@@ -40,7 +40,8 @@ final class RoleRefusals {
             "directory", new Allowed(Set.of(TOPICS.events()), Set.of(TOPICS.placements(), TOPICS.decisions())),
             "operator", new Allowed(Set.of(TOPICS.events()), Set.of(TOPICS.decisions())),
             "auditor", new Allowed(Set.of(), Set.of(TOPICS.events(), TOPICS.decisions(), TOPICS.commands(), TOPICS.placements())),
-            "dashboard", new Allowed(Set.of(), Set.of(TOPICS.events(), TOPICS.decisions(), TOPICS.commands(), TOPICS.placements())),
+            "dashboard", new Allowed(Set.of(), Set.of(TOPICS.events(), TOPICS.decisions(), TOPICS.commands(), TOPICS.placements(),
+                    TOPICS.deadLetters())),
             "setup", new Allowed(Set.of(), Set.of()));
 
     private RoleRefusals() {}
