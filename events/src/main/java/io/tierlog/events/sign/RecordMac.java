@@ -59,23 +59,48 @@ final class RecordMac {
         headers.remove(HEADER).add(HEADER, value);
     }
 
+    /** What a code says of a record. */
+    enum Verdict {
+        NO_CODE,
+        /** The id of the key is not in our file. */
+        UNKNOWN_ID,
+        /** Our file has the id, and another key has made the code, or the record was changed. */
+        WRONG,
+        RIGHT
+    }
+
     /** Why a record is forged, for people; null when the key {@code name} has signed it. */
     static @Nullable String check(Headers headers, RecordKeys keys, String name, Signed record) {
+        return switch (verdict(headers, keys, name, record)) {
+            case NO_CODE -> "it has no code";
+            case UNKNOWN_ID -> "the key id '" + shown(id(headers)) + "' is not among the record keys";
+            case WRONG -> "its code is not that of the key " + shown(name) + " under the id " + shown(id(headers))
+                    + ": it is forged, or its writer has a file of --record-keys that does not come from ours";
+            case RIGHT -> null;
+        };
+    }
+
+    /** Whether the key {@code name} has signed a record. */
+    static Verdict verdict(Headers headers, RecordKeys keys, String name, Signed record) {
         Header header = headers.lastHeader(HEADER);
         byte[] value = header == null ? null : header.value();
         if (value == null || value.length < CODE_BYTES) {
-            return "it has no code";
+            return Verdict.NO_CODE;
         }
-        String id = new String(value, CODE_BYTES, value.length - CODE_BYTES, StandardCharsets.US_ASCII);
-        SecretKey key = keys.find(id, name);
+        SecretKey key = keys.find(id(headers), name);
         if (key == null) {
-            return "the key id '" + shown(id) + "' is not among the record keys";
+            return Verdict.UNKNOWN_ID;
         }
         Work work = WORK.get();
         code(work, key, record, work.expected);
         // The lengths differ by the id: compared is what comes before it, in a time that does not depend on the bytes.
         byte[] code = Arrays.copyOf(value, CODE_BYTES);
-        return MessageDigest.isEqual(work.expected, code) ? null : "its code is not that of the key " + shown(name);
+        return MessageDigest.isEqual(work.expected, code) ? Verdict.RIGHT : Verdict.WRONG;
+    }
+
+    private static String id(Headers headers) {
+        byte[] value = headers.lastHeader(HEADER).value();
+        return new String(value, CODE_BYTES, value.length - CODE_BYTES, StandardCharsets.US_ASCII);
     }
 
     /** Whether a record comes with a code, right or wrong. */

@@ -191,6 +191,17 @@ public abstract sealed class ControllerException extends RuntimeException {
         }
     }
 
+    /** The keys are not those that signed the log. */
+    public static final class OtherKeys extends ControllerException {
+        private static final long serialVersionUID = 1L;
+
+        OtherKeys(TopicPartition decisions) {
+            super("the last decisions of " + decisions + " were signed under an id for which --record-keys has another key: with this file every"
+                    + " event of an honest sender would be put aside as forged. Nothing was decided. Give the file that this log is signed with",
+                    null);
+        }
+    }
+
     /** A topic that Kafka Streams reads is not there. */
     public static final class TopicMissing extends ControllerException {
         private static final long serialVersionUID = 1L;

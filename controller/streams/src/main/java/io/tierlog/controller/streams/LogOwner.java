@@ -10,6 +10,7 @@ import io.tierlog.events.RecordReader;
 import io.tierlog.events.RecordStamp;
 import io.tierlog.events.UnknownTypeException;
 import io.tierlog.events.registry.RegistryUnavailableException;
+import io.tierlog.events.sign.RecordSigning;
 import io.tierlog.events.topic.Topics;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.SkipReason;
@@ -48,6 +49,7 @@ import org.slf4j.LoggerFactory;
  *       offsets, changelog or decisions were lost, and the controller stops before it decides anything.
  *   <li>Records that no controller of this log has written are passed over, however many come after the last decision, and named at
  *       {@code /health}: see {@link DecisionTail}.
+ *   <li>Where records have codes, the last decisions must fit our keys: with those of another log every event would be put aside as forged.
  *   <li>A partition without decisions and without state must have its first records: otherwise they were trimmed, and this is not a new log.
  *   <li>The last event that the state decided must be there, and be that event. A topic of events that was deleted and made again would give
  *       offsets, and with them ids of operations, a second time.
@@ -136,6 +138,7 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
      * @throws ControllerException.StateLost when they do not end at the same decision
      * @throws ControllerException.ForeignDecision when a record after the last decision of the state may be a decision, and cannot be read
      * @throws ControllerException.EventsLost when the events that were decided are not there
+     * @throws ControllerException.OtherKeys when the last decisions were signed under an id for which our file has another key
      * @throws ControllerException.Closing when this was closed meanwhile
      */
     @Override
@@ -254,7 +257,14 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
         long begin = consumer.beginningOffsets(List.of(place)).getOrDefault(place, 0L);
         consumer.seek(place, Math.max(begin, last + 1 - FIRST_STEP));
         List<DecisionTail.Entry> entries = new ArrayList<>(FIRST_STEP);
-        read(consumer, place, last + 1, record -> entries.add(entry(record)));
+        RecordSigning.Fit keys = new RecordSigning.Fit();
+        read(consumer, place, last + 1, record -> {
+            entries.add(entry(record));
+            access.signing().ifPresent(on -> on.compare(keys, record.topic(), record.partition(), record.key(), record.value(), record.headers()));
+        });
+        if (keys.isOfOtherFile()) {
+            throw new ControllerException.OtherKeys(place);
+        }
         DecisionTail.Foreign foreign = new DecisionTail.Foreign();
         DecisionTail.unchained(entries, decisions(state)).forEach(foreign::add);
         return foreign;

@@ -2,6 +2,7 @@
 package io.tierlog.controller.streams;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -34,6 +35,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -115,6 +117,35 @@ class ForgedRecordsTest {
                 }
                 allSigned(log, all, copied);
             }
+        }
+    }
+
+    /** A file of another log under the same id would put every honest event aside; one that has a further id in front is a rotation. */
+    @Test
+    void aControllerWithOtherKeysThanItsLogStops() throws Exception {
+        try (TestLog log = new TestLog(BROKER.kafka(), 1);
+                LogReader<Fact> reader = log.reader(log.topics.decisions(), Fact.class, Isolation.COMMITTED)) {
+            Decisions decisions = new Decisions(reader);
+            decideTicks(log, decisions, "k1 " + "01".repeat(32));
+            int before = decisions.of(TimeAdvanced.class).size();
+            RecordSigning other = new RecordSigning(keys(List.of("k1 " + "02".repeat(32))), log.topics, RecordSigning.Mode.REQUIRE);
+            try (ControllerApp app = ControllerApp.start(log.controller(directory.resolve("state")).kafka(log.access.withSigning(other))
+                    .tickMs(200).build())) {
+                Throwable end = app.ended().get(60, TimeUnit.SECONDS).orElseThrow();
+                assertTrue(String.valueOf(assertInstanceOf(ControllerException.OtherKeys.class, end).getMessage()).contains("--record-keys"));
+            }
+            assertEquals(before, decisions.of(TimeAdvanced.class).size());
+            decideTicks(log, decisions, "k2 " + "02".repeat(32), "k1 " + "01".repeat(32));
+        }
+    }
+
+    private void decideTicks(TestLog log, Decisions decisions, String... lines) throws Exception {
+        RecordSigning signing = new RecordSigning(keys(List.of(lines)), log.topics, RecordSigning.Mode.REQUIRE);
+        int before = decisions.of(TimeAdvanced.class).size();
+        try (ControllerApp app = ControllerApp.start(log.controller(directory.resolve("state")).kafka(log.access.withSigning(signing)).tickMs(200)
+                .build())) {
+            assertTrue(app.awaitRunning(TestLog.PATIENCE));
+            TestLog.await("ticks", () -> decisions.of(TimeAdvanced.class).size() > before);
         }
     }
 

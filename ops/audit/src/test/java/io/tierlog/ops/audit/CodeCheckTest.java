@@ -109,7 +109,8 @@ class CodeCheckTest {
     void anEventOfAnotherIsNamed() throws Exception {
         LogEntry.Data forged = signed(TOPICS.events(), tick(), RecordSigner.Writer.of(KeyNames.OPERATOR));
         VerifyReport report = verify(forged, signedDecision(), List.of(), RecordSigning.Mode.REQUIRE);
-        assertEquals("CODE tierlog.events-0@0: its code is not that of the key clock", report.first().orElseThrow().toString());
+        assertEquals("CODE tierlog.events-0@0: its code is not that of the key clock under the id a: it is forged, or its writer has a file of"
+                + " --record-keys that does not come from ours", report.first().orElseThrow().toString());
         assertEquals(Map.of(Finding.CODE, 1L), report.findings());
     }
 
