@@ -50,6 +50,7 @@ function App() {
   const [at, setAt] = useState(route(location.hash));
   const [minutes, setMinutes] = useState(15);
   const [filter, setFilter] = useState({});
+  const [searched, setSearched] = useState(null);
   const [token, setToken] = useState(stored("token", ""));
   const [operator, setOperator] = useState(""); // in memory alone: a token that can change things is stored nowhere
   const [page, setPage] = useState(null);
@@ -143,7 +144,7 @@ function App() {
           : at.page === "nodes" ? <Nodes page={shown} stamp={stamp} />
           : at.page === "node" ? <Node page={shown} theme={theme} stamp={stamp} minutes={minutes} />
           : at.page === "requests" ? <Requests page={shown} stamp={stamp} filter={filter} setFilter={setFilter} />
-          : at.page === "blocks" ? <Blocks page={shown} stamp={stamp} token={token} />
+          : at.page === "blocks" ? <Blocks page={shown} stamp={stamp} token={token} searched={searched} setSearched={setSearched} />
           : at.page === "operate" ? <Operate page={shown} stamp={stamp} token={operator} setToken={setOperator} />
           : <Log page={shown} stamp={stamp} token={token} />}
       </main>

@@ -1,29 +1,35 @@
 // One block, one request, and the prefixes that saved the most.
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { useWidth } from "./charts.jsx";
 import { bytes, clock, count, millis, percent } from "./format.js";
+import { patiently } from "./live.js";
 import { refusal } from "./operate.jsx";
 import { Panel, Table } from "./pages.jsx";
 
 const short = (key) => (key.length > 16 ? `${key.slice(0, 16)}…` : key);
 
-export function Blocks({ page, stamp, token }) {
-  const [what, setWhat] = useState("");
-  const [namespace, setNamespace] = useState("");
+/** What was searched for, {text, space}, is kept by the caller: the same is asked of each moment that is shown. */
+export function Blocks({ page, stamp, token, searched, setSearched }) {
+  const [what, setWhat] = useState(searched?.text ?? "");
+  const [namespace, setNamespace] = useState(searched?.space ?? "");
   const [answer, setAnswer] = useState({ state: "none" });
   const search = async (text, space) => {
     setWhat(text);
     setNamespace(space);
+    setSearched({ text, space });
     setAnswer({ state: "searching" });
     try {
       const headers = { "Content-Type": "application/json", ...(token ? { Authorization: `Bearer ${token}` } : {}) };
-      const got = await fetch("/api/explore", { method: "POST", headers, body: JSON.stringify({ what: text, namespace: space, atMs: page.atMs }) });
-      const json = await got.json();
+      const body = JSON.stringify({ what: text, namespace: space, atMs: page.atMs });
+      const [got, json] = await patiently("/api/explore", { method: "POST", headers, body });
       setAnswer(got.ok ? { state: "found", json } : { state: "refused", why: refusal(json) });
     } catch {
       setAnswer({ state: "refused", why: "the server does not answer" });
     }
   };
+  useEffect(() => {
+    if (searched) search(searched.text, searched.space);
+  }, [page.atMs]);
   const space = namespace || (page.namespaces.length === 1 ? page.namespaces[0] : "");
   return (
     <>

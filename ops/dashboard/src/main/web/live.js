@@ -3,6 +3,10 @@
 const SILENT_MS = 25_000; // the server sends something every 10 s
 const AGAIN = [404, 408, 429]; // a node may be there in a moment: the server has just started, or the agent registers
 
+const BUSY = "urn:tierlog:problem:overloaded"; // the server reads the log for one page at a time
+const AGAIN_MS = 1_000;
+const MOST_TIMES = 30;
+
 /** Calls on.page, on.gap, on.lost, on.refused and on.paused until the function that it returns is called. */
 export function follow(query, token, on, silentMs = SILENT_MS) {
   const stop = new AbortController();
@@ -54,15 +58,14 @@ export function follow(query, token, on, silentMs = SILENT_MS) {
   return () => stop.abort();
 }
 
-/** Fetches one page once; calls on.page or on.refused unless the function that it returns is called before. */
+/** Fetches one page once, again while the log is read for another one; calls on.page or on.refused unless the function that it returns is called before. */
 export function once(query, token, on) {
   const stop = new AbortController();
   const { page, ...rest } = query;
   (async () => {
     try {
       const headers = token ? { Authorization: `Bearer ${token}` } : {};
-      const answer = await fetch(`/api/${page}?${new URLSearchParams(rest)}`, { headers, signal: stop.signal });
-      const json = await answer.json();
+      const [answer, json] = await patiently(`/api/${page}?${new URLSearchParams(rest)}`, { headers, signal: stop.signal });
       if (stop.signal.aborted) return;
       if (answer.ok) on.page(json);
       else on.refused(answer.status, [json.detail, json.action].filter(Boolean).join(": "));
@@ -71,6 +74,16 @@ export function once(query, token, on) {
     }
   })();
   return () => stop.abort();
+}
+
+/** The answer of a call and its JSON; it is made again while the server reads the log for another page. */
+export async function patiently(url, call) {
+  for (let times = 1; ; times++) {
+    const answer = await fetch(url, call);
+    const json = await answer.json();
+    if (json.type !== BUSY || times === MOST_TIMES || call.signal?.aborted) return [answer, json];
+    await new Promise((go) => setTimeout(go, AGAIN_MS));
+  }
 }
 
 /** Waits until the page is shown or hidden, the signal comes, or the time has passed; without a time for as long as it takes. */

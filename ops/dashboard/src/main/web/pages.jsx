@@ -289,7 +289,9 @@ export function Log({ page, stamp, token }) {
         </>
       )}
       <div class="contents" aria-live="polite">
-        <p class="note stretch">{contents.state === "reading" ? "Reading dead letters and snapshots." : <button type="button" onClick={read}>Read dead letters and snapshots again</button>}</p>
+        {/* Not disabled while it reads: the focus would leave it. */}
+        <p class="note stretch"><button type="button" aria-disabled={contents.state === "reading"} onClick={contents.state === "reading" ? undefined : read}>
+          {contents.state === "reading" ? "Reading dead letters and snapshots" : "Read dead letters and snapshots again"}</button></p>
         {contents.state === "refused" && <p class="notice error inner">{contents.why}</p>}
       </div>
       {contents.json && <Contents json={contents.json} />}
@@ -314,20 +316,21 @@ function useContents(atMs, token) {
 function Contents({ json }) {
   return (
     <>
-      <Panel title="Dead letters" note={`the last ${count(json.letters.length)} that are kept`} wide>
+      {json.problems?.map((why) => <p key={why} class="notice error inner">{why}</p>)}
+      {json.letters && <Panel title="Dead letters" note={`the last ${count(json.letters.length)} that are kept`} wide>
         <Table head={["Time", "Record", "Why", "Detail", "Key", "Size", "Begins with"]} empty="None are kept."
           rows={json.letters.map((l) => [stampOf(l.timeMs), l.from, words(l.reason), l.detail, l.key, bytes(l.bytes), l.hidden ? "an engine's payload, not shown" : l.begins])} />
-      </Panel>
+      </Panel>}
       <Panel title="Snapshots" note={json.snapshotDirectory ?? "of no directory"} wide>
         {json.snapshots
           ? <Table head={["Name", "Made", "Verified", "Placements", "Size", "Went on from", "Next event of each partition"]} empty="There is none yet: make one with snapshot create."
               rows={json.snapshots.map((s) => [s.name, stampOf(s.createdMs), s.verified ? "yes" : <b class="bad">no</b>, count(s.placements), bytes(s.bytes), s.previous || "the beginning", s.places.map((p) => count(p.nextEvent)).join(", ")])} />
-          : <p class="empty">{json.snapshotDirectory ? "This is no directory: look at --snapshots." : "The page was started without a directory of snapshots."}</p>}
+          : <p class="empty">{json.snapshotDirectory ? "They cannot be read, or this is no directory: look at --snapshots." : "The page was started without a directory of snapshots."}</p>}
       </Panel>
-      <Panel title="Kept records" note="now, offsets that the brokers still have" wide>
+      {json.kept && <Panel title="Kept records" note="now, offsets that the brokers still have" wide>
         <Table head={["Topic and partition", "First", "End", "Records and markers"]} empty="None."
           rows={json.kept.map((k) => [`${k.topic}-${k.partition}`, count(k.begin), count(k.end), count(k.end - k.begin)])} />
-      </Panel>
+      </Panel>}
     </>
   );
 }

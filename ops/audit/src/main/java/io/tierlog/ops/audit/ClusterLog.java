@@ -5,10 +5,13 @@ import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.LogSetupException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.CloseOptions;
@@ -33,21 +36,45 @@ public final class ClusterLog implements LogSource {
 
     private final KafkaAccess access;
     private final long most;
+    private final long toMs;
     private volatile boolean cut;
 
     /** A log on the cluster that {@code access} reaches; it is not contacted yet. */
     public ClusterLog(KafkaAccess access) {
-        this(access, Long.MAX_VALUE);
+        this(access, Long.MAX_VALUE, Long.MAX_VALUE);
     }
 
     /**
-     * As the other, but only the end of each partition.
+     * As the other, but only the end of each partition, as it was at a moment.
      *
      * @param most offsets of each partition, 1 or more; what is before them is left out
+     * @param toMs time of the moment, milliseconds since 1970; the first later record of a partition and all behind it are left out
      */
-    public ClusterLog(KafkaAccess access, long most) {
+    public ClusterLog(KafkaAccess access, long most, long toMs) {
         this.access = access;
         this.most = most;
+        this.toMs = toMs;
+    }
+
+    /**
+     * What a partition still has.
+     *
+     * @param begin the first offset
+     * @param end the offset of the next record
+     */
+    public record Kept(long begin, long end) {}
+
+    /** What the brokers still have of a topic now, by partition. */
+    public Map<Integer, Kept> kept(String topic) {
+        try (KafkaConsumer<byte[], byte[]> consumer = consumer()) {
+            List<TopicPartition> all = partitions(consumer, topic);
+            Map<TopicPartition, Long> ends = consumer.endOffsets(all);
+            Map<Integer, Kept> kept = new TreeMap<>();
+            consumer.beginningOffsets(all).forEach((one, begin) -> kept.put(one.partition(), new Kept(begin, ends.getOrDefault(one, begin))));
+            return kept;
+        } catch (KafkaException e) {
+            throw unreachable(topic, e);
+        }
     }
 
     /** Whether something was left out of what was read so far. */
@@ -58,14 +85,18 @@ public final class ClusterLog implements LogSource {
     @Override
     public int partitions(String topic) {
         try (KafkaConsumer<byte[], byte[]> consumer = consumer()) {
-            List<PartitionInfo> found = consumer.partitionsFor(topic);
-            if (found == null || found.isEmpty()) {
-                throw new AuditException("there is no topic " + topic + " at " + access.bootstrapServers(), "look at --topic-prefix");
-            }
-            return found.size();
+            return partitions(consumer, topic).size();
         } catch (KafkaException e) {
             throw unreachable(topic, e);
         }
+    }
+
+    private List<TopicPartition> partitions(KafkaConsumer<byte[], byte[]> consumer, String topic) {
+        List<PartitionInfo> found = consumer.partitionsFor(topic);
+        if (found == null || found.isEmpty()) {
+            throw new AuditException("there is no topic " + topic + " at " + access.bootstrapServers(), "look at --topic-prefix");
+        }
+        return found.stream().map(each -> new TopicPartition(topic, each.partition())).toList();
     }
 
     @Override
@@ -149,6 +180,9 @@ public final class ClusterLog implements LogSource {
             consumer.assign(partitions);
             consumer.seekToBeginning(partitions);
             ends = consumer.endOffsets(partitions);
+            if (toMs < Long.MAX_VALUE) {
+                ends.putAll(laterThan(partitions));
+            }
             for (TopicPartition one : most == Long.MAX_VALUE ? List.<TopicPartition>of() : partitions) {
                 long tail = ends.getOrDefault(one, 0L) - most;
                 if (tail > consumer.position(one)) {
@@ -170,6 +204,17 @@ public final class ClusterLog implements LogSource {
                 consumer.seek(first, from);
             }
             begin = Math.max(beginning, from);
+        }
+
+        /** Offset of the first later record, of the partitions that have one. */
+        private Map<TopicPartition, Long> laterThan(List<TopicPartition> partitions) {
+            Map<TopicPartition, Long> later = new HashMap<>();
+            consumer.offsetsForTimes(partitions.stream().collect(Collectors.toMap(one -> one, _ -> toMs + 1))).forEach((one, found) -> {
+                if (found != null) {
+                    later.put(one, found.offset());
+                }
+            });
+            return later;
         }
 
         @Override

@@ -22,7 +22,6 @@ import io.tierlog.ops.dashboard.web.Pages;
 import io.tierlog.ops.dashboard.web.TimeTravel;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.LongFunction;
 
 /** A running live page. It reads the log, and calls a controller only when an operator acts. Safe for use by several threads. */
 public final class DashboardApp implements AutoCloseable {
@@ -52,9 +51,8 @@ public final class DashboardApp implements AutoCloseable {
                     System::currentTimeMillis, config.operatorApi().isPresent());
             LogWork work = closers.add("log work", new LogWork());
             TimeTravel past = new TimeTravel(() -> new ClusterLog(config.kafka()), config.topics(), new Codec(ids), work, pages);
-            LongFunction<ClusterLog> tail = most -> new ClusterLog(config.kafka(), most);
-            Explorer explorer = new Explorer(tail, config.topics(), new Codec(ids), work, past);
-            LogContents contents = new LogContents(tail, config.topics(), config.snapshots(), work);
+            Explorer explorer = new Explorer(most -> new ClusterLog(config.kafka(), most, Long.MAX_VALUE), config.topics(), new Codec(ids), work, past);
+            LogContents contents = new LogContents((most, toMs) -> new ClusterLog(config.kafka(), most, toMs), config.topics(), config.snapshots(), work);
             server = closers.add("page server", new PageServer(new PageServer.Access(config.listen(), config.tls(), tokens), pages, past, explorer,
                     contents, closers.add("controller calls", new ControllerCalls(config.operatorApi(), config.tls())),
                     streams::start));

@@ -227,7 +227,7 @@ class OperatePageTest {
         }
         browser.openPage(page.url() + "#/log");
         awaitText("Who wrote what");
-        awaitText("This is no directory");
+        awaitText("or this is no directory");
         press("Read dead letters and snapshots again");
         awaitText(unreadable);
         awaitText("tierlog.events-0@");

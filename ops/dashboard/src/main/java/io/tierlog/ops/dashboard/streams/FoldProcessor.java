@@ -78,11 +78,7 @@ final class FoldProcessor implements Processor<byte[], byte[], Void, Void> {
         }
         FoldTasks.Task begun = shared.tasks().begin(taskContext.taskId().partition(), fold);
         task = begun;
-        store.beforeCommit(() -> begun.run(() -> {
-            for (Row row : fold.takeChanges()) {
-                rows.put(Bytes.wrap(row.key()), row.value());
-            }
-        }));
+        store.beforeCommit(() -> begun.writeOut((key, value) -> rows.put(Bytes.wrap(key), value)));
     }
 
     private static List<Row> kept(KeyValueStore<Bytes, byte[]> rows) {

@@ -2,12 +2,16 @@
 package io.tierlog.ops.dashboard.streams;
 
 import io.tierlog.ops.dashboard.fold.PartitionFold;
+import io.tierlog.ops.dashboard.fold.Row;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiConsumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The folds of the partitions that this instance has. A stream thread changes a fold, and a page reads it, under the lock of its partition. Safe for
@@ -25,6 +29,16 @@ public final class FoldTasks {
             } finally {
                 lock.unlock();
             }
+        }
+
+        /**
+         * Gives every row that changed to the store, a null value where it is gone. Not under the lock: a put waits for the changelog, for a minute when
+         * the brokers do not answer, and the page must say so meanwhile.
+         */
+        void writeOut(BiConsumer<byte[], byte @Nullable []> put) {
+            List<Row> changes = new ArrayList<>();
+            run(() -> changes.addAll(fold.takeChanges()));
+            changes.forEach(row -> put.accept(row.key(), row.value()));
         }
     }
 

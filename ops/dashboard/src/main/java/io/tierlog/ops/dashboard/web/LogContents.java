@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.controller.http.Problem;
 import io.tierlog.events.topic.Topics;
+import io.tierlog.ops.audit.AuditException;
 import io.tierlog.ops.audit.ClusterLog;
 import io.tierlog.ops.audit.LogEntry;
 import io.tierlog.ops.audit.LogSource;
@@ -20,7 +21,7 @@ import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.LongFunction;
+import java.util.function.Consumer;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
@@ -36,18 +37,25 @@ public final class LogContents {
     private static final int MOST_HEX = 32;
     private static final int SNAPSHOTS = 50;
 
-    private final LongFunction<ClusterLog> log;
+    private final Tail log;
     private final Topics topics;
     private final Optional<Path> snapshots;
     private final LogWork work;
 
+    /** The end of the log at a moment. */
+    @FunctionalInterface
+    public interface Tail {
+        /** The last {@code most} offsets of each partition, of the records up to {@code toMs}. */
+        ClusterLog apply(long most, long toMs);
+    }
+
     /**
      * A log.
      *
-     * @param log gives the last so many offsets of each partition
+     * @param log gives ends of the log
      * @param snapshots directory of its snapshots; empty when none was configured
      */
-    public LogContents(LongFunction<ClusterLog> log, Topics topics, Optional<Path> snapshots, LogWork work) {
+    public LogContents(Tail log, Topics topics, Optional<Path> snapshots, LogWork work) {
         this.log = log;
         this.topics = topics;
         this.snapshots = snapshots;
@@ -64,27 +72,38 @@ public final class LogContents {
         long toMs = atMs > 0 ? atMs : Long.MAX_VALUE;
         return work.run(() -> {
             ObjectNode json = JsonNodeFactory.instance.objectNode();
-            try (ClusterLog tail = log.apply(OFFSETS); ClusterLog whole = log.apply(Long.MAX_VALUE)) {
-                letters(json.putArray("letters"), tail, toMs);
-                kept(json.putArray("kept"), whole);
+            try (ClusterLog tail = log.apply(OFFSETS, toMs)) {
+                put(json, "letters", rows -> letters(rows, tail));
+                put(json, "kept", rows -> kept(rows, tail));
             }
             snapshots.ifPresent(directory -> {
                 json.put("snapshotDirectory", directory.toString());
                 if (Files.isDirectory(directory)) {
-                    snapshots(json.putArray("snapshots"), directory, toMs);
+                    put(json, "snapshots", rows -> snapshots(rows, directory, toMs));
                 }
             });
             return json;
         }, "retry in a moment");
     }
 
-    private void letters(ArrayNode json, LogSource source, long toMs) {
+    /** A part that cannot be read is left out, and {@code problems} has why; the others are there. */
+    private static void put(ObjectNode json, String name, Consumer<ArrayNode> part) {
+        ArrayNode rows = JsonNodeFactory.instance.arrayNode();
+        try {
+            part.accept(rows);
+            json.set(name, rows);
+        } catch (AuditException e) {
+            json.withArray("problems").add(e.getMessage() + ": " + e.hint());
+        }
+    }
+
+    private void letters(ArrayNode json, LogSource source) {
         // Of each letter only what is shown is kept: it may be three quarters of a megabyte.
         List<ObjectNode> found = new ArrayList<>();
         try (LogSource.Stream stream = source.openAll(topics.deadLetters())) {
             for (List<LogEntry> entries = stream.next(); !entries.isEmpty(); entries = stream.next()) {
                 for (LogEntry entry : entries) {
-                    if (entry instanceof LogEntry.Data data && data.timestampMs() <= toMs) {
+                    if (entry instanceof LogEntry.Data data) {
                         found.add(letter(data));
                     }
                 }
@@ -124,14 +143,10 @@ public final class LogContents {
         return bytes.length <= MOST_HEX ? hex : hex + " …";
     }
 
-    private void kept(ArrayNode json, LogSource source) {
+    private void kept(ArrayNode json, ClusterLog source) {
         for (String topic : List.of(topics.events(), topics.decisions())) {
-            int partitions = source.partitions(topic);
-            for (int p = 0; p < partitions; p++) {
-                try (LogSource.Stream stream = source.open(topic, p)) {
-                    json.addObject().put("topic", topic).put("partition", p).put("begin", stream.begin()).put("end", stream.end());
-                }
-            }
+            source.kept(topic).forEach((partition, kept) ->
+                    json.addObject().put("topic", topic).put("partition", partition).put("begin", kept.begin()).put("end", kept.end()));
         }
     }
 

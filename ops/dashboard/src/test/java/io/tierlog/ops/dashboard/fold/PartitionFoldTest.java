@@ -11,6 +11,7 @@ import io.tierlog.ops.audit.stats.LogSummary;
 import io.tierlog.ops.dashboard.model.Counters;
 import io.tierlog.ops.dashboard.model.Names;
 import io.tierlog.ops.dashboard.model.Window;
+import io.tierlog.ops.dashboard.model.WriterRow;
 import io.tierlog.ops.simulation.swarm.RandomLog;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.Bytes;
@@ -28,6 +29,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -119,6 +121,19 @@ class PartitionFoldTest {
         assertEquals(list(folds.getLast().fold.inFlight()), list(folds.getFirst().fold.inFlight()));
         assertEquals(Set.copyOf(list(folds.getLast().fold.prefixes())), Set.copyOf(list(folds.getFirst().fold.prefixes())));
         assertTrue(list(folds.getFirst().fold.prefixes()).stream().anyMatch(prefix -> prefix.savedBytes() > 0));
+        folds.forEach(each -> assertEquals(writersOf(log), Set.copyOf(list(each.fold.writers()))));
+    }
+
+    /** Counted without the fold. */
+    private static Set<WriterRow> writersOf(List<Entry> log) {
+        Map<String, List<Entry>> bySender = log.stream().collect(Collectors.groupingBy(
+                each -> (each.record() instanceof Event event ? event.envelope() : ((Fact) each.record()).envelope()).sender()));
+        return bySender.entrySet().stream().map(sender -> {
+            List<Entry> its = sender.getValue();
+            long events = its.stream().filter(each -> each.record() instanceof Event).count();
+            return new WriterRow(sender.getKey(), events, its.size() - events, 0, its.getLast().record().getClass().getSimpleName(),
+                    its.getLast().atMs());
+        }).collect(Collectors.toSet());
     }
 
     private static <T> List<T> list(Iterable<T> all) {
@@ -152,6 +167,7 @@ class PartitionFoldTest {
         assertEquals(2, count(few.windows(0, Long.MAX_VALUE)));
         assertEquals(all.total().counters().toMap(), few.total().counters().toMap());
         assertTrue(few.nodes().size() <= 10 && count(few.requests()) <= 10);
+        assertTrue(count(few.writers()) <= 10);
     }
 
     private static Envelope about(String node) {
