@@ -63,6 +63,11 @@ final class Alerts {
             alert("TierlogRecordsSkipped", "sum by (reason) (increase(tierlog_inputs_skipped_total[30m])) > 0", 0, "warning",
                     "Records of the log could not be read and were skipped.", "tierlog_inputs_skipped_total{reason=\"MALFORMED\"}",
                     "reason: MALFORMED", RISES, STAYS),
+            alert("TierlogRecordsForged",
+                    "sum by (instance) (increase(tierlog_records_forged_total[30m])) > 0"
+                            + " or sum by (instance) (increase(tierlog_agent_commands_forged_total[30m])) > 0", 0, "critical",
+                    "Records have no code, or one that their sender's key did not make.", "tierlog_records_forged_total{instance=\"c\"}",
+                    "instance: c", RISES, STAYS),
             alert("TierlogLastCopiesLost", "sum(increase(tierlog_last_copies_lost_total[30m])) > 0", 0, "info",
                     "Blocks left and were not known to be held anywhere else.", "tierlog_last_copies_lost_total", "", RISES, STAYS),
             alert("TierlogWaitsExpire",
