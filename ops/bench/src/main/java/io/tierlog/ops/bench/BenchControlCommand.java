@@ -77,6 +77,11 @@ public final class BenchControlCommand implements Callable<Integer> {
             description = "Compression of all producers of recorded events; several are measured side by side (default: ${DEFAULT-VALUE}).")
     List<String> compressions = DEFAULTS.recorded().compressions();
 
+    @Option(
+            names = "--record-codes",
+            description = "Measure the recorded events with codes on all records too (--record-keys of the services), beside those without.")
+    boolean recordCodes;
+
     @Option(names = "--jfr", description = "Sample the processor time of recorded events and print it by layer.")
     boolean jfr;
 
@@ -134,7 +139,7 @@ public final class BenchControlCommand implements Callable<Integer> {
                 new ControlBenchConfig.Shape(blocks, nodes, partitions, hostBlocks),
                 new ControlBenchConfig.Tuning(commitIntervalMs, recordCacheBytes),
                 deliveries,
-                new ControlBenchConfig.Recorded(Optional.ofNullable(events).map(this::log), jfr, compressions));
+                new ControlBenchConfig.Recorded(Optional.ofNullable(events).map(this::log), jfr, compressions, recordCodes));
     }
 
     private ControlBenchConfig.Events log(String named) {

@@ -34,7 +34,7 @@ final class BenchControlCommandTest {
 
         JsonNode report = bench.json(bench.run(
                 "control", "--format", "json", "--rate", "100", "--seconds", "1", "--rounds", "1", "--work", "0.2", "--nodes", "2",
-                "--partitions", "2", "--blocks", "4", "--commit-interval-ms", "50", "--host-blocks", "1000", "--jfr"));
+                "--partitions", "2", "--blocks", "4", "--commit-interval-ms", "50", "--host-blocks", "1000", "--record-codes", "--jfr"));
 
         // Each part warms up for 1 s, 100 requests, which is longer than three commits; then come 100 in 1 s. No round warms up.
         for (String part : LATENCIES) {
@@ -89,6 +89,8 @@ final class BenchControlCommandTest {
         for (String topic : List.of("events", "decisions", "commands", "placements", "changelog")) {
             assertTrue(recorded.path("topics").path(topic).path("bytes").asDouble() > 0, topic);
         }
+        // An event without a right code would be skipped, and then same_decisions is false.
+        assertTrue(recorded.path("compression").path("lz4 codes").path("events_per_s").asDouble() > 0, () -> recorded.path("compression").toString());
         JsonNode bytes = report.path("request_bytes");
         assertTrue(bytes.path("kept").asLong() > 0);
         assertTrue(bytes.path("written").asLong() > bytes.path("kept").asLong());

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 
 /**
  * Configuration of the control benchmark; checked once, here. Immutable.
@@ -31,7 +32,7 @@ public record ControlBenchConfig(
             new Shape(24, 4, 4, 20_000),
             new Tuning(StreamsTuning.DEFAULTS.commitIntervalMs(), StreamsTuning.DEFAULTS.recordCacheBytes()),
             List.of(CommandDelivery.DIRECT, CommandDelivery.TRANSACTIONAL),
-            new Recorded(Optional.empty(), false, List.of(KafkaAccess.DEFAULT_COMPRESSION)));
+            new Recorded(Optional.empty(), false, List.of(KafkaAccess.DEFAULT_COMPRESSION), false));
 
     /** Refuses an empty list, and one that names a delivery twice. */
     public ControlBenchConfig {
@@ -103,9 +104,23 @@ public record ControlBenchConfig(
      * @param events opens the log of a real run; empty for the bundled mix of nodes with full hosts
      * @param profiled whether the controller's processor time is sampled while it works on them
      * @param compressions of the controller's and the agents' producers, each measured in turn; the ratios are about the first
+     * @param codes whether the first is measured with codes on all records too
      */
-    public record Recorded(Optional<Events> events, boolean profiled, List<String> compressions) {
+    public record Recorded(Optional<Events> events, boolean profiled, List<String> compressions, boolean codes) {
         private static final Set<String> KNOWN = Set.of("none", "lz4", "zstd", "snappy", "gzip");
+
+        /** What is measured in turn, the one that the ratios are about first. */
+        List<Variant> variants() {
+            Stream<Variant> plain = compressions.stream().map(each -> new Variant(each, false));
+            return (codes ? Stream.concat(plain, Stream.of(new Variant(compressions.getFirst(), true))) : plain).toList();
+        }
+
+        /** How records are written. */
+        record Variant(String compression, boolean codes) {
+            String name() {
+                return codes ? compression + " codes" : compression;
+            }
+        }
 
         /** Refuses what Kafka has not. */
         public Recorded {

@@ -10,6 +10,7 @@ import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.bench.report.BenchException;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.function.Function;
 
 /**
  * A log, a controller for it, and the agents of its nodes: started and stopped as the parts take turns, with its state kept. One thread at a time.
@@ -37,22 +38,22 @@ final class Controller {
      * @param hostBlocks capacity of each host
      */
     Controller(Environment environment, CommandDelivery commands, String name, int hostBlocks) {
-        this(environment, commands, environment.access(), name, hostBlocks, environment.config().shape().partitions());
+        this(environment, commands, _ -> environment.access(), name, hostBlocks, environment.config().shape().partitions());
     }
 
     private Controller(
-            Environment environment, CommandDelivery commands, KafkaAccess access, String name, int hostBlocks, int partitions) {
+            Environment environment, CommandDelivery commands, Function<Topics, KafkaAccess> access, String name, int hostBlocks, int partitions) {
         this.environment = environment;
         this.commands = commands;
-        this.access = access;
         this.name = name;
         this.topics = environment.log(name, partitions);
+        this.access = access.apply(topics);
         this.agents = new Agents(environment, topics.events(), hostBlocks);
         this.submitters = new Submitters(environment.workload(), agents.senders());
     }
 
-    /** For a log that is replayed: it has no agents. */
-    static Controller replaying(Environment environment, KafkaAccess access, String name, int partitions) {
+    /** For a log that is replayed: it has no agents. How it reaches the cluster may depend on the topics of that log. */
+    static Controller replaying(Environment environment, Function<Topics, KafkaAccess> access, String name, int partitions) {
         return new Controller(environment, environment.config().commands().getFirst(), access, name, 1, partitions);
     }
 
@@ -62,6 +63,10 @@ final class Controller {
 
     Topics topics() {
         return topics;
+    }
+
+    KafkaAccess access() {
+        return access;
     }
 
     Agents agents() {

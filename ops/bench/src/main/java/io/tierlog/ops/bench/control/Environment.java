@@ -6,12 +6,19 @@ import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.LogSetupException;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.TopicAdmin;
+import io.tierlog.events.sign.RecordKeys;
+import io.tierlog.events.sign.RecordSigning;
 import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.bench.broker.BrokerProcess;
 import io.tierlog.ops.bench.broker.TemporaryDirectory;
 import io.tierlog.ops.bench.report.BenchException;
 import io.tierlog.ops.bench.report.Cleanup;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -103,6 +110,22 @@ final class Environment implements AutoCloseable {
 
     Outbox outbox() {
         return outbox;
+    }
+
+    /** Codes on the records of a log, under a master key of this run. */
+    RecordSigning signing(Topics topics) {
+        Path file = directory("record-keys");
+        try {
+            if (!Files.exists(file)) {
+                Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+                byte[] key = new byte[RecordKeys.KEY_BYTES];
+                new SecureRandom().nextBytes(key);
+                Files.writeString(file, "bench " + HexFormat.of().formatHex(key) + "\n");
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("the record keys cannot be written", e);
+        }
+        return new RecordSigning(RecordKeys.read(file), topics, RecordSigning.Mode.REQUIRE);
     }
 
     List<String> nodes() {

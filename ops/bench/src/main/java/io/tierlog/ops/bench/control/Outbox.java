@@ -3,9 +3,14 @@ package io.tierlog.ops.bench.control;
 
 import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
+import io.tierlog.events.Reading;
+import io.tierlog.events.RecordReader;
+import io.tierlog.events.sign.RecordSigning;
 import io.tierlog.ops.bench.report.BenchException;
+import io.tierlog.schemas.event.Event;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -19,11 +24,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class Outbox implements AutoCloseable {
     private final Codec codec;
+    private final Optional<RecordSigning> signing;
+    private final RecordReader<Event> events;
     private final KafkaProducer<byte[], byte[]> producer;
     private final AtomicReference<@Nullable Exception> failure = new AtomicReference<>();
 
     Outbox(KafkaAccess access, Codec codec) {
         this.codec = codec;
+        this.signing = access.signing();
+        this.events = codec.reader(Event.class);
         this.producer = new KafkaProducer<>(
                 access.producer(Map.of("acks", "all", "enable.idempotence", "true", "linger.ms", 0)),
                 new ByteArraySerializer(),
@@ -39,7 +48,13 @@ final class Outbox implements AutoCloseable {
         producer.partitionsFor(topic);
     }
 
+    /** Where records have codes, an event is decoded to find who must sign it: an agent knows that. */
     void send(ProducerRecord<byte[], byte[]> record) {
+        signing.ifPresent(on -> {
+            if (events.read(record.value()) instanceof Reading.Decoded<Event> event) {
+                on.sign(event.value(), record);
+            }
+        });
         var _ = producer.send(record, (_, failed) -> {
             if (failed != null) {
                 failure.compareAndSet(null, failed);

@@ -4,7 +4,9 @@ package io.tierlog.ops.bench.control;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.LogReader;
 import io.tierlog.events.Reading;
+import io.tierlog.events.sign.RecordSigning;
 import io.tierlog.events.topic.Topics;
+import io.tierlog.ops.bench.report.BenchException;
 import io.tierlog.schemas.decision.Fact;
 import java.lang.management.CompilationMXBean;
 import java.lang.management.ManagementFactory;
@@ -41,7 +43,8 @@ final class Replay {
      * The speeds of all.
      *
      * @param source of the events
-     * @param sides the controller, by the compression of its producers and those of the agents; the first is the one that the ratios are about
+     * @param sides the controller, by the compression of its producers and those of the agents, and whether records have codes; the first is the
+     *     one that the ratios are about
      * @param passThrough the application that forwards
      * @param idle the application with the controller's topics that does nothing
      * @param relay the bare relay
@@ -105,20 +108,20 @@ final class Replay {
      * @param observer sees when the time of the first controller begins and ends
      */
     Result run(double seconds, Throughput.Observer observer) throws InterruptedException {
-        int first = Math.clamp((long) (seconds * REQUESTS_A_SECOND), LEAST_REQUESTS, WARM_UP_REQUESTS);
-        Throughput.Sizer sizer = new Throughput.Sizer(first, environment.config().tuning().commitIntervalMs());
-        List<String> compressions = environment.config().recorded().compressions();
+        int requests = Math.clamp((long) (seconds * REQUESTS_A_SECOND), LEAST_REQUESTS, WARM_UP_REQUESTS);
+        Throughput.Sizer sizer = new Throughput.Sizer(requests, environment.config().tuning().commitIntervalMs());
+        ControlBenchConfig.Recorded.Variant first = environment.config().recorded().variants().getFirst();
         progress.accept("  recorded events: " + supply.name() + ", warming up");
         Compiler compiler = new Compiler();
-        Side warm = decided(compressions.getFirst(), sizer.next(), compiler);
+        Side warm = decided(first, sizer.next(), compiler);
         learn(sizer, warm, seconds);
         Throughput.Speed cold = warm.speed();
         int warmUps = 1;
         for (double spent = cold.seconds(); seconds >= 1 && spent < MOST_WARM_UP * seconds && compiler.share() > COMPILED; warmUps++) {
-            warm = decided(compressions.getFirst(), sizer.next(), compiler);
+            warm = decided(first, sizer.next(), compiler);
             spent += warm.speed().seconds();
         }
-        try (Copies copies = new Copies(environment, environment.access().withCompression(compressions.getFirst()), warm.log())) {
+        try (Copies copies = new Copies(environment, environment.access().withCompression(first.compression()), warm.log())) {
             copies.passed(Math.min(WARM_UP_S, seconds));
             return inTurn(copies, sizer, seconds, observer).after(cold, warmUps);
         }
@@ -150,7 +153,7 @@ final class Replay {
     }
 
     private Result inTurn(Copies copies, Throughput.Sizer sizer, double seconds, Throughput.Observer observer) throws InterruptedException {
-        List<String> compressions = environment.config().recorded().compressions();
+        List<ControlBenchConfig.Recorded.Variant> variants = environment.config().recorded().variants();
         Map<String, Side> sides = new LinkedHashMap<>();
         Throughput.Speed passThrough = Throughput.Speed.NOTHING;
         // In turn, half of the time each, so that other work on the machine slows all alike.
@@ -161,12 +164,12 @@ final class Replay {
                 progress.accept("  recorded events: empty pass-through");
                 passThrough = passThrough.plus(copies.passed(until - passThrough.seconds()));
             }
-            for (String compression : compressions) {
-                Side before = sides.get(compression);
+            for (ControlBenchConfig.Recorded.Variant variant : variants) {
+                Side before = sides.get(variant.name());
                 if (before == null || before.speed().seconds() < until) {
-                    progress.accept("  recorded events: Tierlog, compression " + compression);
-                    Side side = decided(compression, sizer.next(), compression.equals(compressions.getFirst()) ? observer : Throughput.Observer.NONE);
-                    sides.merge(compression, side, Side::plus);
+                    progress.accept("  recorded events: Tierlog, compression " + variant.name());
+                    Side side = decided(variant, sizer.next(), variant.equals(variants.getFirst()) ? observer : Throughput.Observer.NONE);
+                    sides.merge(variant.name(), side, Side::plus);
                     learn(sizer, side, seconds / 2);
                 }
             }
@@ -185,10 +188,12 @@ final class Replay {
     }
 
     /** Writes a log with so many requests, and lets a new controller decide it, and restore its state. */
-    private Side decided(String compression, int requests, Throughput.Observer observer) throws InterruptedException {
+    private Side decided(ControlBenchConfig.Recorded.Variant variant, int requests, Throughput.Observer observer) throws InterruptedException {
         RecordedLog log = supply.log(requests);
-        KafkaAccess access = environment.access().withCompression(compression);
-        Controller controller = Controller.replaying(environment, access, "recorded-" + ++logs, log.partitions());
+        KafkaAccess plain = environment.access().withCompression(variant.compression());
+        Controller controller = Controller.replaying(
+                environment, topics -> variant.codes() ? plain.withSigning(environment.signing(topics)) : plain, "recorded-" + ++logs, log.partitions());
+        KafkaAccess access = controller.access();
         Topics topics = controller.topics();
         Backlog backlog = new Backlog(environment, controller.group(), topics.events(), log.partitions());
         backlog.awaitLeaders();
@@ -206,6 +211,7 @@ final class Replay {
         Throughput.Stretch stretch = new Throughput.Stretch(log.warmUp(), 0, topics.prefix(), observer);
         Throughput.Loaded loaded = new Throughput.Loaded(controller.group(), backlog.present(), controller::start, () -> {});
         Throughput.Speed speed = Throughput.measure(environment, loaded, stretch);
+        access.signing().ifPresent(Replay::requireHonest);
         boolean same = decisions(topics, log).equals(log.decisions());
         CpuTimes begin = CpuTimes.now("", environment);
         long beginNanos = System.nanoTime();
@@ -213,6 +219,12 @@ final class Replay {
             restored.awaitRunning(Application.START);
             long nanos = System.nanoTime() - beginNanos;
             return new Side(log, speed, events, append, 1, nanos, CpuTimes.now("", environment).minus(begin), same);
+        }
+    }
+
+    private static void requireHonest(RecordSigning signing) {
+        if (signing.forged() > 0) {
+            throw BenchException.failed(signing.forged() + " records were taken for forged", "this is a fault of the benchmark");
         }
     }
 
