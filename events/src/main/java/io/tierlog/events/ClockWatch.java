@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.events;
 
-import java.util.concurrent.Executors;
+import io.tierlog.threads.Supervised;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongConsumer;
@@ -31,21 +31,22 @@ public final class ClockWatch implements AutoCloseable {
      * @param setBack receives by how many ms the clock was set back, each time, on the thread of the watch
      */
     public ClockWatch(String name, LongConsumer setBack) {
-        this(System::currentTimeMillis, System::nanoTime, setBack, Executors.newSingleThreadScheduledExecutor(task -> {
-            Thread made = new Thread(task, name + "-clock");
-            made.setDaemon(true);
-            return made;
-        }));
-        var _ = thread.scheduleWithFixedDelay(this::look, INTERVAL_MS, INTERVAL_MS, TimeUnit.MILLISECONDS);
+        this(System::currentTimeMillis, System::nanoTime, setBack, name);
+        begin(INTERVAL_MS);
     }
 
-    /** For tests: looks only when the test calls. */
-    ClockWatch(LongSupplier wallMs, LongSupplier monotonicNs, LongConsumer setBack, ScheduledExecutorService thread) {
+    /** For tests: looks when the test calls, or from {@link #begin}. */
+    ClockWatch(LongSupplier wallMs, LongSupplier monotonicNs, LongConsumer setBack, String name) {
         this.wallMs = wallMs;
         this.monotonicNs = monotonicNs;
         this.setBack = setBack;
-        this.thread = thread;
+        thread = Supervised.scheduler(name + "-clock");
         offsetMs = offsetMs();
+    }
+
+    /** Looks on its thread from now on; once. */
+    final void begin(long everyMs) {
+        var _ = thread.scheduleWithFixedDelay(this::look, everyMs, everyMs, TimeUnit.MILLISECONDS);
     }
 
     private long offsetMs() {

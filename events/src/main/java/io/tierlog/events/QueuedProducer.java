@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.events;
 
+import io.tierlog.threads.Supervised;
+import io.tierlog.threads.ThreadFaults;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -87,7 +89,7 @@ public final class QueuedProducer implements AutoCloseable {
         private final long deadlineNs;
         private final Consumer<Throwable> failed;
         private final Runnable acknowledged;
-        private volatile @Nullable Exception refused;
+        private volatile @Nullable Throwable refused;
 
         Entry(ProducerRecord<byte[], byte[]> record, int size, long deadlineNs, Consumer<Throwable> failed, Runnable acknowledged) {
             this.record = record;
@@ -113,7 +115,8 @@ public final class QueuedProducer implements AutoCloseable {
         this.afterFailure = afterFailure;
         this.producer = producer;
         this.bounds = bounds;
-        this.thread = Thread.ofPlatform().name(name).daemon().start(this::run);
+        this.thread = Supervised.unstarted(name, this::run);
+        thread.start();
     }
 
     /**
@@ -196,6 +199,7 @@ public final class QueuedProducer implements AutoCloseable {
         }
     }
 
+    /** Returns when all records are reported; runs again when a fault ends it before that. */
     private void run() {
         try {
             Entry entry = next();
@@ -209,9 +213,8 @@ public final class QueuedProducer implements AutoCloseable {
             }
         } catch (InterruptedException e) {
             // Closed with records left: they fail below.
-        } finally {
-            refuseAll();
         }
+        refuseAll();
     }
 
     /** Without the lock while callbacks run: they may send or wait. */
@@ -266,14 +269,14 @@ public final class QueuedProducer implements AutoCloseable {
                 return;
             }
             if (entry.deadlineNs - System.nanoTime() <= 0) {
-                Exception why = entry.refused;
+                Throwable why = entry.refused;
                 fail(entry, new TimeoutException(entry.record.topic() + " took no record for " + bounds.patience().toMillis() + " ms"
                         + (why == null ? "" : ": " + why.getMessage()), why));
                 return;
             }
             entry.refused = null;
             trySend(entry);
-            Exception why = entry.refused;
+            Throwable why = entry.refused;
             if (why == null) {
                 return;
             }
@@ -308,6 +311,9 @@ public final class QueuedProducer implements AutoCloseable {
             });
         } catch (RuntimeException e) {
             entry.refused = e;
+        } catch (Error e) {
+            ThreadFaults.ofProcess().met(thread.getName(), e);
+            entry.refused = e;
         }
     }
 
@@ -318,11 +324,14 @@ public final class QueuedProducer implements AutoCloseable {
         call(entry, () -> entry.failed.accept(why));
     }
 
-    private static void call(Entry entry, Runnable callback) {
+    /** On the thread of the queue or on one of the producer, which an Error would end. */
+    private void call(Entry entry, Runnable callback) {
         try {
             callback.run();
         } catch (RuntimeException e) {
             LOG.error("the callback of a record for {} failed", entry.record.topic(), e);
+        } catch (Error e) {
+            ThreadFaults.ofProcess().met(thread.getName(), e);
         }
     }
 

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.tierlog.threads.ThreadFaults;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -106,6 +107,28 @@ class QueuedProducerTest {
         }
     }
 
+    /** Neither one of the producer nor one of a callback takes the thread from the records behind it. */
+    @Test
+    void anErrorEndsNothing() throws Exception {
+        CountDownLatch acknowledged = new CountDownLatch(1);
+        try (Gated producer = new Gated(new CountDownLatch(0));
+                QueuedProducer queue = queue(producer, 100, 1_000, Duration.ofSeconds(PATIENCE_S))) {
+            producer.error = 1;
+            send(queue, 1);
+            queue.send(record(2), failures::add, () -> {
+                throw new StackOverflowError("in a callback");
+            });
+            queue.send(record(3), failures::add, acknowledged::countDown);
+            assertTrue(acknowledged.await(PATIENCE_S, TimeUnit.SECONDS));
+            assertInstanceOf(StackOverflowError.class, failures.poll());
+            assertEquals(0, failures.size());
+            assertEquals(2, producer.history().size());
+            assertEquals(Map.of("queue-under-test", 2L), ThreadFaults.ofProcess().counts());
+        } finally {
+            ThreadFaults.ofProcess().forget();
+        }
+    }
+
     @Test
     void aQueueThatStopsSendsNothingBehindAFailure() throws Exception {
         CountDownLatch gate = new CountDownLatch(1);
@@ -197,6 +220,7 @@ class QueuedProducerTest {
     private static final class Gated extends MockProducer<byte[], byte[]> {
         private final CountDownLatch gate;
         private volatile int tooLarge = -1;
+        private volatile int error = -1;
 
         Gated(CountDownLatch gate) {
             super(true, null, new ByteArraySerializer(), new ByteArraySerializer());
@@ -209,6 +233,9 @@ class QueuedProducerTest {
                 gate.await();
             } catch (InterruptedException e) {
                 throw new AssertionError(e);
+            }
+            if (record.value()[0] == error) {
+                throw new StackOverflowError("in the producer");
             }
             if (record.value()[0] == tooLarge) {
                 throw new RecordTooLargeException();

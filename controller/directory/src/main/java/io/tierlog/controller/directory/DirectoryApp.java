@@ -69,13 +69,15 @@ public final class DirectoryApp implements AutoCloseable {
             int partitions = partitions(config);
             Codec codec = codec();
             LogPromotions.Log log = new LogPromotions.Log(config.kafka(), config.topics(), codec, partitions);
-            PromotionAnswers answers = closers.add("promotion answers", PromotionAnswers.connect(log));
+            PromotionAnswers answers = closers.add("promotion answers", new PromotionAnswers(log));
             PromotionRequests requests = extras.promotions().orElseGet(() -> closers.add("promotions", LogPromotions.connect(log, answers::expect)));
             PromotionProbes probes = closers.add("probes",
                     new PromotionProbes(requests, extras.probeLimits(), question -> fanout.map(one -> one.ask(question))));
             answers.listen(probes::answered);
             questions = new LookupQueries(() -> fanout, config.limits().keys(), config.costs(), Optional.of(probes));
-            streams = Optional.of(begin(codec, partitions, probes.counts()));
+            DirectoryStreams made = begin(codec, partitions, probes.counts());
+            made.watch("replies", answers::state);
+            streams = Optional.of(made);
         } catch (RuntimeException | Error e) {
             closers.close();
             throw e;

@@ -3,8 +3,10 @@ package io.tierlog.controller.http;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.prometheus.metrics.core.metrics.CounterWithCallback;
 import io.prometheus.metrics.core.metrics.GaugeWithCallback;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import io.tierlog.threads.ThreadFaults;
 import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.function.Supplier;
@@ -65,7 +67,10 @@ public final class HealthParts {
 
     private final Map<String, Supplier<State>> parts = new ConcurrentSkipListMap<>();
 
-    /** Parts whose levels are also the metric {@code tierlog_health_level} of {@code registry}: 0 well, 1 degraded, 2 failed. */
+    /**
+     * Parts whose levels are also the metric {@code tierlog_health_level} of {@code registry}: 0 well, 1 degraded, 2 failed. The part {@code threads}
+     * is there from the start: DEGRADED for ten minutes after a thread of the process met a fault and went on.
+     */
     public HealthParts(PrometheusRegistry registry) {
         GaugeWithCallback.builder()
                 .name("tierlog_health_level")
@@ -73,6 +78,13 @@ public final class HealthParts {
                 .labelNames("part")
                 .callback(callback -> parts.forEach((name, part) -> callback.call(part.get().level().metric, name)))
                 .register(registry);
+        CounterWithCallback.builder()
+                .name("tierlog_thread_failures_total")
+                .help("Faults that nothing expects, met by a thread of the process that went on; a thread that met none is not listed")
+                .labelNames("thread")
+                .callback(callback -> ThreadFaults.ofProcess().counts().forEach((thread, count) -> callback.call(count, thread)))
+                .register(registry);
+        add("threads", () -> State.degradedUnlessEmpty(ThreadFaults.ofProcess().recent()));
     }
 
     /**

@@ -75,7 +75,7 @@ final class LogWatch implements LogLoop.Round, AutoCloseable {
 
     /** A cluster that does not answer is no finding: others report it. */
     @Override
-    public void failed(RuntimeException why) {}
+    public void failed(Throwable why) {}
 
     /** True when the log is well and some of its partitions have no decision yet. */
     private boolean look() {

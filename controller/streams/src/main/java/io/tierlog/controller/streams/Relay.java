@@ -84,7 +84,7 @@ final class Relay implements LogLoop.Round, AutoCloseable {
 
     /** No message is lost by it. */
     @Override
-    public void failed(RuntimeException why) {}
+    public void failed(Throwable why) {}
 
     private void relay(Consumer<byte[], byte[]> consumer, Producer<byte[], byte[]> producer) {
         consumer.subscribe(List.of(config.topics().messages()));

@@ -127,7 +127,7 @@ final class Registrations implements AutoCloseable {
             owner.refused(e);
         } catch (InterruptedException e) {
             owner.failed(new IllegalStateException("the registration was interrupted", e));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             if (!owner.isStopping()) {
                 owner.failed(e);
             }

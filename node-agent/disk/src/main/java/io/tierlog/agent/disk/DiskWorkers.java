@@ -143,7 +143,7 @@ public final class DiskWorkers implements DiskTransfers, AutoCloseable {
                     warn(result.detail());
                 }
             }
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             // A block file does not throw; a defect of it must not leave the unit without an end.
             LOG.error("the disk tier threw", e);
             Arrays.fill(results, from, to, failed(OperationReason.IO));
@@ -166,7 +166,7 @@ public final class DiskWorkers implements DiskTransfers, AutoCloseable {
         boolean more = false;
         try {
             more = ran && file.compact().more();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             LOG.error("compaction threw", e);
         }
         if (!more || !submitCompaction()) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.queue;
 
+import io.tierlog.threads.Supervised;
+import io.tierlog.threads.ThreadFaults;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -74,7 +76,7 @@ public final class UnitQueue implements AutoCloseable {
     public UnitQueue(String name, int count, Load most) {
         this.most = most;
         for (int i = 0; i < count; i++) {
-            threads.add(Thread.ofPlatform().name(name + "-" + i).daemon().start(this::work));
+            threads.add(Supervised.start(name + "-" + i, this::work));
         }
     }
 
@@ -166,9 +168,9 @@ public final class UnitQueue implements AutoCloseable {
     private static void call(Waiting piece, boolean ran) {
         try {
             piece.call(ran);
-        } catch (RuntimeException e) {
-            // A defect of one piece must not take the thread from all others.
-            LOG.error("a piece of {} threw", Thread.currentThread().getName(), e);
+        } catch (RuntimeException | Error e) {
+            // A defect of one piece must not take the thread from all others, nor hold them up.
+            ThreadFaults.ofProcess().met(Thread.currentThread().getName(), e);
         }
     }
 

@@ -7,8 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.agent.queue.UnitQueue.Load;
 import io.tierlog.agent.queue.UnitQueue.Unit;
+import io.tierlog.threads.ThreadFaults;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -88,13 +90,15 @@ class UnitQueueTest {
     void aPieceThatThrowsEndsItsUnitAndLeavesTheThread() throws Exception {
         CountDownLatch ended = new CountDownLatch(2);
         assertTrue(queue.submit(new Unit(1, 1, new Load(10, 0)), (from, to, ran) -> {
-            throw new IllegalStateException("a defect");
+            throw new StackOverflowError("a defect");
         }, ended::countDown));
         while (!queue.submit(new Unit(1, 1, new Load(10, 0)), this::note, ended::countDown)) {
             Thread.onSpinWait();
         }
         await(ended);
         assertEquals(List.of("0-1 true"), calls);
+        assertEquals(Map.of("test-0", 1L), ThreadFaults.ofProcess().counts());
+        ThreadFaults.ofProcess().forget();
     }
 
     /** With four threads every part of every unit is done once. */

@@ -3,6 +3,7 @@ package io.tierlog.controller.directory.streams;
 
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.tierlog.controller.directory.probe.ProbeCounts;
+import io.tierlog.controller.http.HealthParts;
 import io.tierlog.controller.http.StatusServer;
 import io.tierlog.controller.streams.DamagedState;
 import io.tierlog.controller.streams.FreeSpace;
@@ -22,6 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import org.apache.kafka.streams.CloseOptions;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.LagInfo;
@@ -178,6 +180,11 @@ public final class DirectoryStreams implements AutoCloseable {
     /** Partitions that are answered from an index here. */
     public int indexes() {
         return copies.all().size();
+    }
+
+    /** Adds a part to {@code /health}. */
+    public void watch(String part, Supplier<HealthParts.State> state) {
+        health.add(part, state);
     }
 
     /** The body of {@code /health}. */

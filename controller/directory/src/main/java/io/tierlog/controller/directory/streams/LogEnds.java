@@ -3,11 +3,11 @@ package io.tierlog.controller.directory.streams;
 
 import io.tierlog.controller.http.HealthParts;
 import io.tierlog.events.Causes;
+import io.tierlog.threads.Supervised;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -35,11 +35,7 @@ final class LogEnds implements AutoCloseable {
     private final Runnable before;
     private final Runnable after;
     private volatile long answeredNs = System.nanoTime();
-    private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(task -> {
-        Thread made = new Thread(task, "tierlog-directory-ends");
-        made.setDaemon(true);
-        return made;
-    });
+    private final ScheduledExecutorService thread = Supervised.scheduler("tierlog-directory-ends");
 
     /**
      * Begins at once.

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.directory.streams;
 
+import io.tierlog.controller.http.HealthParts;
+import io.tierlog.controller.streams.api.LogLoop;
 import io.tierlog.events.Causes;
 import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
@@ -12,16 +14,12 @@ import io.tierlog.schemas.decision.PromotionAnswered;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
-import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
-import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.errors.WakeupException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,7 +32,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>It reads only while answers are expected: for {@value #LISTEN_S} s after each request. Trade-off: the first answers after a pause may be
  * missed, and
- * what they were about is asked for once more. One thread of its own; safe for use by several threads.
+ * what they were about is asked for once more. One thread of its own, which starts again after any fault; safe for use by several threads.
  */
 public final class PromotionAnswers implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(PromotionAnswers.class);
@@ -42,38 +40,25 @@ public final class PromotionAnswers implements AutoCloseable {
     private static final Duration POLL = Duration.ofMillis(200);
     private static final long AGAIN_MS = 1_000;
 
-    private final KafkaConsumer<byte[], byte[]> consumer;
+    private final LogPromotions.Log log;
     private final RecordReader<Fact> reader;
     private final List<TopicPartition> partitions;
-    private final Thread thread;
+    private final LogLoop loop = new LogLoop("tierlog-directory-answers", new Follow());
     private volatile Consumer<PromotionAnswered> listener = _ -> {};
-    private final CountDownLatch closing = new CountDownLatch(1);
     private boolean expected;
     private long untilNanos;
 
-    private PromotionAnswers(LogPromotions.Log log) {
-        consumer = new KafkaConsumer<>(
-                log.kafka().client(Map.of(
-                        "isolation.level", "read_uncommitted",
-                        "enable.auto.commit", "false",
-                        "auto.offset.reset", "latest",
-                        "max.poll.records", "5000")),
-                new ByteArrayDeserializer(),
-                new ByteArrayDeserializer());
+    /** Nothing is read until an answer is expected. */
+    public PromotionAnswers(LogPromotions.Log log) {
+        this.log = log;
         reader = log.codec().reader(Fact.class);
         partitions = IntStream.range(0, log.partitions()).mapToObj(p -> new TopicPartition(log.topics().decisions(), p)).toList();
-        thread = Thread.ofPlatform().name("tierlog-directory-answers").daemon().unstarted(this::run);
-    }
-
-    /** Connects; nothing is read until an answer is expected. */
-    public static PromotionAnswers connect(LogPromotions.Log log) {
-        return new PromotionAnswers(log);
     }
 
     /** Starts to pass replies on; once. */
     public void listen(Consumer<PromotionAnswered> to) {
         listener = to;
-        thread.start();
+        loop.start();
     }
 
     /** A request is about to be sent: reads its reply, if possible. Returns at once. */
@@ -83,35 +68,57 @@ public final class PromotionAnswers implements AutoCloseable {
         notifyAll();
     }
 
-    private void run() {
-        try (consumer) {
-            consumer.assign(partitions);
-            while (closing.getCount() > 0) {
-                if (awaitExpected()) {
-                    consumer.seekToEnd(partitions);
+    /** DEGRADED while replies cannot be read: blocks that a node refuses are asked for again and again. */
+    public HealthParts.State state() {
+        return loop.state("replies to probes are not read");
+    }
+
+    /** With a consumer of its own. */
+    private final class Follow implements LogLoop.Round {
+        @Override
+        public void run(LogLoop its) {
+            try (KafkaConsumer<byte[], byte[]> consumer = consumer()) {
+                its.reads(consumer);
+                consumer.assign(partitions);
+                while (its.isOpen()) {
+                    if (awaitExpected(its)) {
+                        consumer.seekToEnd(partitions);
+                    }
+                    read(its, consumer);
                 }
-                read();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
             }
-        } catch (WakeupException e) {
-            if (closing.getCount() > 0) {
-                throw e;
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
         }
+
+        /** A reply that was missed costs work alone. */
+        @Override
+        public void failed(Throwable why) {}
+    }
+
+    private KafkaConsumer<byte[], byte[]> consumer() {
+        return new KafkaConsumer<>(
+                log.kafka().client(Map.of(
+                        "isolation.level", "read_uncommitted",
+                        "enable.auto.commit", "false",
+                        "auto.offset.reset", "latest",
+                        "max.poll.records", "5000")),
+                new ByteArrayDeserializer(),
+                new ByteArrayDeserializer());
     }
 
     /** Waits until a reply is expected; returns whether it paused. */
-    private synchronized boolean awaitExpected() throws InterruptedException {
+    private synchronized boolean awaitExpected(LogLoop its) throws InterruptedException {
         expected = expected && System.nanoTime() - untilNanos < 0;
         boolean waited = !expected;
-        while (!expected && closing.getCount() > 0) {
-            wait();
+        while (!expected && its.isOpen()) {
+            wait(POLL.toMillis());
+            its.progressed();
         }
         return waited;
     }
 
-    private void read() throws InterruptedException {
+    private void read(LogLoop its, KafkaConsumer<byte[], byte[]> consumer) {
         try {
             for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
                 if (reader.is(record.value(), WireType.of(PromotionAnswered.class))
@@ -119,29 +126,16 @@ public final class PromotionAnswers implements AutoCloseable {
                     listener.accept(answered);
                 }
             }
-        } catch (WakeupException e) {
-            throw e;
-        } catch (KafkaException | RegistryUnavailableException | UnknownTypeException e) {
+            its.progressed();
+        } catch (RegistryUnavailableException | UnknownTypeException e) {
             LOG.warn("replies to probes cannot be read: {}", Causes.of(e));
-            boolean _ = closing.await(AGAIN_MS, TimeUnit.MILLISECONDS);
+            its.failing(Causes.of(e));
+            its.pause(AGAIN_MS);
         }
     }
 
     @Override
     public void close() {
-        closing.countDown();
-        synchronized (this) {
-            notifyAll();
-        }
-        consumer.wakeup();
-        try {
-            if (thread.getState() == Thread.State.NEW) {
-                consumer.close(CloseOptions.timeout(Duration.ofSeconds(1)));
-            } else {
-                thread.join(Duration.ofSeconds(5));
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        loop.close();
     }
 }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.controller.directory.PlacementLog;
+import io.tierlog.controller.http.HealthParts;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Schemas;
 import io.tierlog.ops.kafka.EmbeddedKafka;
@@ -16,6 +17,7 @@ import io.tierlog.schemas.PromotionAnswer;
 import io.tierlog.schemas.PromotionReply;
 import io.tierlog.schemas.decision.InputApplied;
 import io.tierlog.schemas.decision.PromotionAnswered;
+import io.tierlog.threads.ThreadFaults;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -45,8 +47,14 @@ class PromotionAnswersTest {
         try (EmbeddedKafka broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(dir.resolve("broker")));
                 PlacementLog log = new PlacementLog(broker, 2);
                 KafkaProducer<byte[], byte[]> controller = controller(log);
-                PromotionAnswers answers = PromotionAnswers.connect(new LogPromotions.Log(log.access, log.topics, codec, 2))) {
-            answers.listen(received::add);
+                PromotionAnswers answers = new PromotionAnswers(new LogPromotions.Log(log.access, log.topics, codec, 2))) {
+            AtomicInteger replies = new AtomicInteger();
+            answers.listen(reply -> {
+                received.add(reply);
+                if (replies.incrementAndGet() == 1) {
+                    throw new StackOverflowError();
+                }
+            });
             controller.initTransactions();
             controller.beginTransaction();
             // Without a request nothing is read.
@@ -62,6 +70,9 @@ class PromotionAnswersTest {
                         && received.stream().anyMatch(one -> one.probe().startsWith("1/"));
             });
             assertTrue(received.stream().allMatch(one -> Integer.parseInt(one.probe().substring(2)) > before), "earlier replies are not read");
+            assertEquals(Map.of("tierlog-directory-answers", 1L), ThreadFaults.ofProcess().counts(), "the first ended a round and no more");
+            assertEquals(HealthParts.State.WELL, answers.state());
+            ThreadFaults.ofProcess().forget();
             PromotionAnswered one = received.take();
             PromotionAnswer answer = one.answers().getFirst();
             assertEquals(List.of(PromotionReply.COOLDOWN, 4_321L, KEY),

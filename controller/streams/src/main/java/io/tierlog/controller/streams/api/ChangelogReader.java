@@ -62,7 +62,7 @@ final class ChangelogReader implements LogLoop.Round, AutoCloseable {
     }
 
     @Override
-    public void failed(RuntimeException why) {
+    public void failed(Throwable why) {
         view.restart("the state cannot be read: " + why.getMessage());
     }
 

@@ -3,6 +3,8 @@ package io.tierlog.controller.streams.api;
 
 import io.tierlog.controller.http.HealthParts;
 import io.tierlog.events.Causes;
+import io.tierlog.threads.Supervised;
+import io.tierlog.threads.ThreadFaults;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -35,20 +37,19 @@ public final class LogLoop implements AutoCloseable {
         /**
          * Opens its clients, reports its consumer to {@link LogLoop#reads}, runs while the loop is open, and closes its clients.
          *
-         * @throws RuntimeException for a restart of the round; one that is no KafkaException or IllegalStateException is logged as an error
+         * @throws RuntimeException for a restart of the round, as any Error; what is no KafkaException or IllegalStateException is counted as a fault
          */
         void run(LogLoop loop);
 
         /** A round failed; the next one starts after a pause. */
-        void failed(RuntimeException why);
+        void failed(Throwable why);
     }
 
     /** A loop that has not started; {@code name} is that of its thread. */
     public LogLoop(String name, Round round) {
         this.name = name;
         this.round = round;
-        thread = new Thread(this::run, name);
-        thread.setDaemon(true);
+        thread = Supervised.unstarted(name, this::run);
     }
 
     /** Starts the thread; once. */
@@ -128,11 +129,11 @@ public final class LogLoop implements AutoCloseable {
                 round.run(this);
             } catch (WakeupException e) {
                 LOG.debug("{} was woken to close", name);
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 if (e instanceof KafkaException || e instanceof IllegalStateException) {
                     LOG.warn("{} restarts in {} ms: {}", name, PAUSE_MS, Causes.of(e));
                 } else {
-                    LOG.error("{} restarts in {} ms after a failure that nothing expects", name, PAUSE_MS, e);
+                    ThreadFaults.ofProcess().met(name, e);
                 }
                 failure = Causes.of(e);
                 round.failed(e);

@@ -6,7 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.controller.streams.TestLog;
+import io.tierlog.threads.ThreadFaults;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -36,10 +38,19 @@ class LogLoopTest {
         final AtomicInteger runs = new AtomicInteger();
         final AtomicInteger failures = new AtomicInteger();
         final CountDownLatch ended = new CountDownLatch(1);
+        private final Error error;
+
+        /** Fails by this, or by a KafkaException for null. */
+        Rounds(Error error) {
+            this.error = error;
+        }
 
         @Override
         public void run(LogLoop loop) {
             if (runs.incrementAndGet() == 1) {
+                if (error != null) {
+                    throw error;
+                }
                 throw new KafkaException("no broker");
             }
             loop.reads(reader);
@@ -54,14 +65,25 @@ class LogLoopTest {
         }
 
         @Override
-        public void failed(RuntimeException why) {
+        public void failed(Throwable why) {
             failures.incrementAndGet();
         }
     }
 
     @Test
     void itRestartsAfterAFailureAndIsWokenToClose() {
-        Rounds rounds = new Rounds();
+        restarts(new Rounds(null));
+        assertEquals(Map.of(), ThreadFaults.ofProcess().counts());
+    }
+
+    @Test
+    void itRestartsAfterAnError() {
+        restarts(new Rounds(new StackOverflowError()));
+        assertEquals(Map.of("test-loop", 1L), ThreadFaults.ofProcess().counts());
+        ThreadFaults.ofProcess().forget();
+    }
+
+    private static void restarts(Rounds rounds) {
         LogLoop loop = new LogLoop("test-loop", rounds);
         loop.start();
         TestLog.await("the second round", () -> rounds.runs.get() == 2);
@@ -80,7 +102,7 @@ class LogLoopTest {
     @Test
     void aConsumerSetAfterCloseIsWokenAtOnce() {
         Reader reader = new Reader();
-        LogLoop loop = new LogLoop("test-loop", new Rounds());
+        LogLoop loop = new LogLoop("test-loop", new Rounds(null));
         loop.close();
         loop.reads(reader);
         assertEquals(1, reader.woken.get());

@@ -193,7 +193,7 @@ public final class StoreWorkers implements StoreTransfers, AutoCloseable {
         SharedStore.Result result;
         try {
             result = call.apply(new ObjectName(namespace, key));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             // The port does not throw; a defect of a store must not leave the unit without an end.
             LOG.error("the store threw on object {}", key, e);
             return failed(OperationReason.IO);
