@@ -16,6 +16,7 @@ import io.opentelemetry.sdk.trace.export.SpanExporter;
 import io.opentelemetry.sdk.trace.samplers.Sampler;
 import io.tierlog.events.Causes;
 import io.tierlog.events.RareWarning;
+import io.tierlog.threads.Supervised;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -104,7 +105,7 @@ public final class SpanExport implements AutoCloseable {
                 .setSampler(Sampler.parentBased(Sampler.alwaysOff()))
                 .addSpanProcessor(new Ended())
                 .build();
-        thread = Thread.ofPlatform().name(service + "-spans").daemon().start(this::run);
+        thread = Supervised.start(service + "-spans", this::run);
     }
 
     /** Makes spans: recorded where the parent is sampled, nothing otherwise. */
@@ -165,6 +166,7 @@ public final class SpanExport implements AutoCloseable {
         }
     }
 
+    /** Runs again after a fault, without the spans of the batch that met it. */
     private void run() {
         List<SpanData> batch = new ArrayList<>(limits.batch());
         try {

@@ -8,6 +8,7 @@ import io.grpc.ServerCall;
 import io.grpc.ServerCallExecutorSupplier;
 import io.grpc.ServerInterceptors;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.tierlog.threads.Supervised;
 import java.io.IOException;
 import java.util.List;
 import java.util.Set;
@@ -31,7 +32,7 @@ public final class GrpcServer implements AutoCloseable {
     private static final int END_S = 2;
 
     private final Server server;
-    private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+    private final ExecutorService threads = Executors.newThreadPerTaskExecutor(Supervised.tasks("grpc-call"));
 
     /**
      * Listens at once; every call may wait.

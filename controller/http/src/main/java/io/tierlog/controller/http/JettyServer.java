@@ -2,6 +2,8 @@
 package io.tierlog.controller.http;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.tierlog.threads.Supervised;
+import io.tierlog.threads.ThreadFaults;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
@@ -73,7 +75,7 @@ final class JettyServer implements AutoCloseable {
         ServerLimits.Clients clients = where.limits().clients();
         slow = new SlowClients(clients);
         sweepMs = Math.clamp(clients.requestMs() / 2, 1, SWEEP_MS);
-        requests = Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name(name + "-request-", 0).factory());
+        requests = Executors.newThreadPerTaskExecutor(Supervised.tasks(name + "-request"));
         QueuedThreadPool threads = new QueuedThreadPool(THREADS, 1);
         threads.setName(name);
         threads.setDaemon(true);
@@ -132,7 +134,11 @@ final class JettyServer implements AutoCloseable {
 
     private void scheduleSweep() {
         connector.getScheduler().schedule(() -> {
-            slow.sweep();
+            try {
+                slow.sweep();
+            } catch (RuntimeException | Error e) {
+                ThreadFaults.ofProcess().met("http-sweep", e);
+            }
             if (connector.isRunning()) {
                 scheduleSweep();
             }

@@ -124,7 +124,7 @@ final class DiskWalk implements AutoCloseable {
                 pages(step);
             } catch (InterruptedException e) {
                 failed.accept(new IllegalStateException("the walk through the disk was interrupted", e));
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 failed.accept(e);
             }
         }));

@@ -8,7 +8,9 @@ import io.tierlog.controller.http.Problem;
 import io.tierlog.directory.v1.StreamProblem;
 import io.tierlog.directory.v1.StreamRequest;
 import io.tierlog.directory.v1.StreamResponse;
+import io.tierlog.threads.Supervised;
 import java.util.Optional;
+import java.util.concurrent.ThreadFactory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,6 +41,7 @@ final class DirectoryStream implements StreamObserver<StreamRequest> {
     };
 
     private static final Logger LOG = LoggerFactory.getLogger(DirectoryStream.class);
+    private static final ThreadFactory THREADS = Supervised.tasks("directory-stream");
 
     private final Asked asking;
     private final ServerCallStreamObserver<StreamResponse> answers;
@@ -94,7 +97,7 @@ final class DirectoryStream implements StreamObserver<StreamRequest> {
             answered(problem(problem));
             return;
         }
-        Thread.ofVirtual().name("directory-stream").start(() -> {
+        THREADS.newThread(() -> {
             StreamResponse response;
             try {
                 response = answer(asking.questions(), request);
@@ -102,7 +105,7 @@ final class DirectoryStream implements StreamObserver<StreamRequest> {
                 asking.limiter().release();
             }
             answered(response);
-        });
+        }).start();
     }
 
     private static int bytes(StreamRequest request) {

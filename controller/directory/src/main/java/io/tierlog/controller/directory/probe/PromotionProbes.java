@@ -13,6 +13,7 @@ import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.PromotionAnswer;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.PromotionAnswered;
+import io.tierlog.threads.Supervised;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -68,11 +69,8 @@ public final class PromotionProbes implements ProbeSink, AutoCloseable {
         this.clockMs = clockMs;
         recent = new RecentProbes(limits);
         keysFree = new Semaphore(limits.keysUnderWay());
-        thread = new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(limits.underWay()), task -> {
-            Thread made = new Thread(task, "tierlog-directory-probes");
-            made.setDaemon(true);
-            return made;
-        });
+        thread = new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(limits.underWay()),
+                Supervised.pool("tierlog-directory-probes"));
     }
 
     @Override

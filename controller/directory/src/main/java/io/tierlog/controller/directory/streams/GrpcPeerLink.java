@@ -11,6 +11,7 @@ import io.tierlog.controller.http.GrpcTls;
 import io.tierlog.directory.v1.DirectoryPeerGrpc;
 import io.tierlog.directory.v1.PeerRequest;
 import io.tierlog.directory.v1.PeerResponse;
+import io.tierlog.threads.Supervised;
 import io.tierlog.tls.Tls;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -28,7 +29,7 @@ final class GrpcPeerLink implements PeerLink {
     private final Optional<String> token;
     private final Tls tls;
     private final int deadlineMs;
-    private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+    private final ExecutorService threads = Executors.newThreadPerTaskExecutor(Supervised.tasks("directory-peer"));
     private final Map<Owners.Peer, ManagedChannel> channels = new LinkedHashMap<>(16, 0.75f, true);
     private boolean closed;
 

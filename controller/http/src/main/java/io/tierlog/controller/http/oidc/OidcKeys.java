@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.http.oidc;
 
+import io.tierlog.threads.Supervised;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -65,7 +66,7 @@ final class OidcKeys implements AutoCloseable {
         leastNs = least.toNanos();
         client = isUrl(where) ? Optional.of(http.connectTimeout(PATIENCE).followRedirects(HttpClient.Redirect.NEVER).build()) : Optional.empty();
         read();
-        thread = Thread.ofVirtual().name("oidc-keys").start(this::run);
+        thread = Supervised.start("oidc-keys", this::run);
     }
 
     static Duration usual() {
@@ -85,15 +86,11 @@ final class OidcKeys implements AutoCloseable {
         boolean _ = asked.offer(true);
     }
 
-    private void run() {
-        try {
-            while (!closed) {
-                TimeUnit.NANOSECONDS.sleep(leastNs);
-                Boolean _ = asked.poll(EVERY_S, TimeUnit.SECONDS);
-                read();
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+    private void run() throws InterruptedException {
+        while (!closed) {
+            TimeUnit.NANOSECONDS.sleep(leastNs);
+            Boolean _ = asked.poll(EVERY_S, TimeUnit.SECONDS);
+            read();
         }
     }
 

@@ -4,11 +4,12 @@ package io.tierlog.agent.app.engine;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ServerCallStreamObserver;
+import io.tierlog.threads.Supervised;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -57,13 +58,12 @@ final class PendingCalls implements AutoCloseable {
     private final Map<Long, Waiting> calls = new ConcurrentHashMap<>();
     private final AtomicInteger count = new AtomicInteger();
     private final AtomicLong numbers = new AtomicLong();
-    private final ScheduledThreadPoolExecutor watches;
+    private final ScheduledExecutorService watches;
     private final int most;
 
     PendingCalls(int most) {
         this.most = most;
-        this.watches = new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().name("engine-call-deadlines").daemon().factory());
-        this.watches.setRemoveOnCancelPolicy(true);
+        this.watches = Supervised.scheduler("engine-call-deadlines");
     }
 
     /** A number for a new call. */

@@ -134,7 +134,7 @@ public final class CommandSource implements AutoCloseable {
             if (!closed) {
                 fatal.accept(new IllegalStateException("the reader of the commands was interrupted", e));
             }
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             if (!closed) {
                 fatal.accept(new IllegalStateException("commands cannot be read from " + partition + ": " + e.getMessage(), e));
             }

@@ -10,6 +10,7 @@ import io.tierlog.events.sign.KeyNames;
 import io.tierlog.events.sign.RecordSigner;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.event.Event;
+import io.tierlog.threads.Supervised;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
@@ -133,7 +134,7 @@ public final class KafkaEventSink implements EventSink, AutoCloseable {
     /** Gives up what the log has not acknowledged, and its memory; nothing is sent any more. */
     public void giveUp() {
         failed.set(true);
-        Thread.ofPlatform().name("agent-" + log.node() + "-events-end").daemon().start(() -> producer.close(Duration.ZERO));
+        Supervised.tasks("agent-" + log.node() + "-events-end").newThread(() -> producer.close(Duration.ZERO)).start();
     }
 
     /** Waits for what is on its way, for ten seconds at most, and gives the connections back. */

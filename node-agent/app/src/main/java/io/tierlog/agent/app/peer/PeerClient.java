@@ -14,6 +14,7 @@ import io.tierlog.controller.http.GrpcTls;
 import io.tierlog.peer.v1.PeerServiceGrpc;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.OperationReason;
+import io.tierlog.threads.Supervised;
 import io.tierlog.tls.Tls;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -73,8 +74,8 @@ public final class PeerClient implements PeerTransfers, AutoCloseable {
         this.limits = limits;
         this.completions = completions;
         String name = "agent-" + node;
-        this.receivers = Executors.newFixedThreadPool(limits.threads(), Thread.ofPlatform().name(name + "-peer-read-", 0).daemon().factory());
-        this.clock = Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name(name + "-peer-retry").daemon().factory());
+        this.receivers = Executors.newFixedThreadPool(limits.threads(), Supervised.pool(name + "-peer-read"));
+        this.clock = Supervised.scheduler(name + "-peer-retry");
     }
 
     @Override

@@ -20,6 +20,7 @@ import io.tierlog.peer.v1.ReadReply;
 import io.tierlog.peer.v1.ReadRequest;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.PeerReadReason;
+import io.tierlog.threads.Supervised;
 import io.tierlog.tls.Tls;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -83,8 +84,8 @@ public final class PeerServer implements PeerReplies, AutoCloseable {
         this.address = wiring.address();
         this.limits = limits;
         this.calls = wiring.calls();
-        this.senders = Executors.newFixedThreadPool(limits.threads(), Thread.ofPlatform().name(name + "-peer-send-", 0).daemon().factory());
-        this.clock = Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name(name + "-peer-clock").daemon().factory());
+        this.senders = Executors.newFixedThreadPool(limits.threads(), Supervised.pool(name + "-peer-send"));
+        this.clock = Supervised.scheduler(name + "-peer-clock");
         this.context = new PeerSend.SendContext(wiring.host(), limits, wiring.gate(), new PeerPace(limits.bytesPerSecond(), clock), this::sender,
                 wiring.posts()::accept, this::ended);
         this.server = GrpcTls.serve(NettyServerBuilder.forAddress(new InetSocketAddress(address.host(), address.port())), wiring.tls())

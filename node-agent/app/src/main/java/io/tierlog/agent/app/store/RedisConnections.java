@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.app.store;
 
+import io.tierlog.threads.Supervised;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -9,7 +10,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.Future;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -39,7 +40,7 @@ final class RedisConnections implements AutoCloseable {
     private final JedisClientConfig config;
     private final Semaphore free;
     private final ConcurrentLinkedDeque<Link> idle = new ConcurrentLinkedDeque<>();
-    private final ScheduledThreadPoolExecutor deadlines;
+    private final ScheduledExecutorService deadlines;
 
     /** What a call does with its connection. */
     interface Conversation<T> {
@@ -54,8 +55,7 @@ final class RedisConnections implements AutoCloseable {
         at.passwordFile().map(RedisConnections::password).ifPresent(builder::password);
         config = builder.build();
         free = new Semaphore(at.access().connections());
-        deadlines = new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().daemon().name("store-deadlines").factory());
-        deadlines.setRemoveOnCancelPolicy(true);
+        deadlines = Supervised.scheduler("store-deadlines");
     }
 
     private static String password(Path file) {

@@ -9,6 +9,7 @@ import io.tierlog.agent.bridge.view.BridgeCounter;
 import io.tierlog.events.Causes;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.RareWarning;
+import io.tierlog.threads.Supervised;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
@@ -69,7 +70,7 @@ public final class CacheTopics implements AutoCloseable {
         topics = feeds.topics();
         access = feeds.access();
         this.parts = parts;
-        thread = Thread.ofPlatform().daemon().name("bridge-lmcache").start(this::run);
+        thread = Supervised.start("bridge-lmcache", this::run);
     }
 
     /** Whether its topics are read now. */
@@ -81,34 +82,31 @@ public final class CacheTopics implements AutoCloseable {
         return closing.getCount() == 0;
     }
 
-    private void run() {
-        try {
-            while (!isClosing()) {
-                try (KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(access.client(Map.of(
-                        "enable.auto.commit", "false",
-                        "auto.offset.reset", "none",
-                        "allow.auto.create.topics", "false",
-                        // What it knows of a topic's partitions is no older.
-                        "metadata.max.age.ms", LOOK_MS,
-                        "default.api.timeout.ms", Math.toIntExact(access.timeout().toMillis()))),
-                        new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
-                    open.set(consumer);
-                    follow(consumer);
-                } catch (WakeupException | InterruptException e) {
-                    LOG.debug("no longer reads {}", topics);
-                } catch (RuntimeException e) {
-                    parts.counts().add(BridgeCounter.SOURCE_FAILURES, 1);
-                    warning.warn("{} cannot be read from {}, and are tried again every {} s: {}", topics, access.bootstrapServers(),
-                            RETRY_MS / 1_000, Causes.of(e));
-                }
+    private void run() throws InterruptedException {
+        while (!isClosing()) {
+            try (KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(access.client(Map.of(
+                    "enable.auto.commit", "false",
+                    "auto.offset.reset", "none",
+                    "allow.auto.create.topics", "false",
+                    // What it knows of a topic's partitions is no older.
+                    "metadata.max.age.ms", LOOK_MS,
+                    "default.api.timeout.ms", Math.toIntExact(access.timeout().toMillis()))),
+                    new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+                open.set(consumer);
+                follow(consumer);
+            } catch (WakeupException | InterruptException e) {
+                LOG.debug("no longer reads {}", topics);
+            } catch (RuntimeException e) {
+                parts.counts().add(BridgeCounter.SOURCE_FAILURES, 1);
+                warning.warn("{} cannot be read from {}, and are tried again every {} s: {}", topics, access.bootstrapServers(),
+                        RETRY_MS / 1_000, Causes.of(e));
+            } finally {
                 open.set(null);
                 reading = false;
-                if (closing.await(RETRY_MS, TimeUnit.MILLISECONDS)) {
-                    return;
-                }
             }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            if (closing.await(RETRY_MS, TimeUnit.MILLISECONDS)) {
+                return;
+            }
         }
     }
 

@@ -87,7 +87,7 @@ public final class DecisionFollower implements AutoCloseable {
             }
         } catch (WakeupException | InterruptException e) {
             // Closed.
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             fatal.accept(e);
         } finally {
             consumer.close();

@@ -25,6 +25,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
+import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.zeromq.SocketType;
@@ -166,8 +168,13 @@ public final class PublishApp implements AutoCloseable {
 
     /** Posts the batches of a partition, as they come, to a receiver that may be so many behind. */
     Webhook webhook(URI url, int partition, long mostBehind) {
+        return webhook(url, partition, mostBehind, going -> going);
+    }
+
+    /** For tests: the cursor asks what {@code asked} makes of its question whether to go on. */
+    Webhook webhook(URI url, int partition, long mostBehind, UnaryOperator<BooleanSupplier> asked) {
         BatchIndex index = live.indexes().get(partition);
-        return new Webhook(url, tls, going -> new LogCursor(log, index, partition, going), index, counts, mostBehind);
+        return new Webhook(url, tls, going -> new LogCursor(log, index, partition, asked.apply(going)), index, counts, mostBehind);
     }
 
     private void run() {

@@ -8,6 +8,7 @@ import io.tierlog.agent.bridge.publish.BatchLog.Numbered;
 import io.tierlog.events.Causes;
 import io.tierlog.events.RareWarning;
 import io.tierlog.events.config.Bounds;
+import io.tierlog.threads.Supervised;
 import io.tierlog.tls.Tls;
 import io.tierlog.tls.TlsFault;
 import java.io.IOException;
@@ -51,6 +52,8 @@ final class Webhook implements AutoCloseable {
     private final Thread thread;
     /** Number of the batch that shall come next. */
     private long due;
+    /** Number of the first batch that the receiver has not taken. */
+    private long taken;
 
     /**
      * Begins with the next batch.
@@ -65,23 +68,26 @@ final class Webhook implements AutoCloseable {
         this.counts = counts;
         this.mostBehind = mostBehind;
         client = tls.client(HttpClient.newBuilder().connectTimeout(ANSWER)).build();
-        due = index.next();
-        cursor.seek(due);
-        thread = Thread.ofPlatform().daemon().name("publish-webhook-" + cursor.partition()).start(this::run);
+        taken = index.next();
+        thread = Supervised.start("publish-webhook-" + cursor.partition(), this::run);
     }
 
+    /** Runs again after a fault, from the first batch that the receiver has not taken. */
     private void run() {
-        try (cursor) {
+        try {
+            due = taken;
+            if (closing.getCount() > 0) {
+                cursor.seek(due);
+            }
             while (closing.getCount() > 0) {
                 post(some());
+                taken = due;
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-        } catch (RuntimeException e) {
-            LOG.error("{} gets no more events of partition {}", Bounds.shown(url.toString()), cursor.partition(), e);
-        } finally {
-            client.close();
         }
+        cursor.close();
+        client.close();
     }
 
     /** The batches that are there, at most {@value #AT_ONCE}. */

@@ -2,6 +2,7 @@
 package io.tierlog.agent.bridge.source;
 
 import io.tierlog.events.RareWarning;
+import io.tierlog.threads.Supervised;
 import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -54,19 +55,15 @@ public final class DnsSources implements AutoCloseable {
         this.resolver = resolver;
         this.everyMs = everyMs;
         if (!names.isEmpty()) {
-            Thread.ofPlatform().daemon().name("bridge-names").start(this::run);
+            var _ = Supervised.start("bridge-names", this::run);
         }
     }
 
-    private void run() {
-        try {
-            do {
-                names.forEach(this::look);
-                latest = known.values().stream().flatMap(List::stream).toList();
-            } while (!closing.await(everyMs, TimeUnit.MILLISECONDS));
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+    private void run() throws InterruptedException {
+        do {
+            names.forEach(this::look);
+            latest = known.values().stream().flatMap(List::stream).toList();
+        } while (!closing.await(everyMs, TimeUnit.MILLISECONDS));
     }
 
     private void look(DnsName name) {

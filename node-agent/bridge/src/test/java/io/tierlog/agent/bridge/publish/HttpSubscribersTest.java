@@ -15,6 +15,7 @@ import io.tierlog.events.config.LogOptions;
 import io.tierlog.events.config.OptionValues;
 import io.tierlog.ops.kafka.EmbeddedKafka;
 import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
+import io.tierlog.threads.ThreadFaults;
 import java.io.BufferedReader;
 import java.io.InputStream;
 import java.io.InputStreamReader;
@@ -30,6 +31,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -140,6 +142,37 @@ class HttpSubscribersTest {
             assertEquals(0, publisher.counts().of(PublishCounter.PLACES_LOST));
         } finally {
             receiver.stop(0);
+        }
+    }
+
+    /** Errors between two batches of a post: what was read and not posted is read again. */
+    @Test
+    void aWebhookGetsEveryBatchThoughItsThreadMeetsErrors() throws Exception {
+        Set<String> held = new ConcurrentSkipListSet<>();
+        HttpServer receiver = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
+        receiver.createContext("/", exchange -> {
+            JSON.readTree(exchange.getRequestBody()).get("batches").forEach(batch -> apply(batch, held));
+            exchange.sendResponseHeaders(204, -1);
+            exchange.close();
+        });
+        receiver.start();
+        AtomicInteger records = new AtomicInteger();
+        AtomicBoolean written = new AtomicBoolean();
+        try (PlacedFacts facts = new PlacedFacts(KafkaAccess.of(broker.bootstrapServers()), "errors", 1, 25);
+                PublishApp publisher = PublishApp.start(config(facts, Map.of()));
+                Webhook _ = publisher.webhook(URI.create("http://127.0.0.1:" + receiver.getAddress().getPort()), 0, 10_000, going -> () -> {
+                    if (written.get() && records.incrementAndGet() % 17 == 0 && records.get() < 60) {
+                        throw new StackOverflowError("between two records");
+                    }
+                    return going.getAsBoolean();
+                })) {
+            written.set(true);
+            facts.write(60);
+            eventually(() -> difference(facts.truth(), held));
+            assertEquals(Map.of("publish-webhook-0", 3L), ThreadFaults.ofProcess().counts());
+        } finally {
+            receiver.stop(0);
+            ThreadFaults.ofProcess().forget();
         }
     }
 

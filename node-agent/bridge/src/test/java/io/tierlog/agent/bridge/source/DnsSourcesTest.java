@@ -4,6 +4,7 @@ package io.tierlog.agent.bridge.source;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.tierlog.threads.ThreadFaults;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.List;
@@ -17,6 +18,8 @@ import org.junit.jupiter.api.Test;
 class DnsSourcesTest {
     private static final DnsName NAME = DnsName.parse("tcp://engines.svc:5557 replay=tcp://{address}:6557 model=m ranks=2");
 
+    private static final int ERROR = -1;
+
     /** What the resolver answers next; it waits for that. */
     private final LinkedTransferQueue<List<Integer>> answers = new LinkedTransferQueue<>();
 
@@ -24,6 +27,9 @@ class DnsSourcesTest {
         assertEquals("engines.svc", host);
         try {
             List<Integer> last = answers.take();
+            if (last.contains(ERROR)) {
+                throw new StackOverflowError("in the resolver");
+            }
             if (last.isEmpty()) {
                 throw new UnknownHostException(host);
             }
@@ -73,6 +79,17 @@ class DnsSourcesTest {
                     "tcp://10.0.0.8:5557 tcp://10.0.0.8:6557 0", "tcp://10.0.0.8:5558 tcp://10.0.0.8:6558 1"), changed(sources));
             answer(8);
             assertEquals(2, changed(sources).size());
+        }
+    }
+
+    @Test
+    void anErrorOfTheResolverEndsNothing() throws Exception {
+        try (DnsSources sources = new DnsSources(List.of(NAME), this::resolve, 1)) {
+            answer(ERROR);
+            answer(7);
+            assertEquals(2, changed(sources).size());
+        } finally {
+            ThreadFaults.ofProcess().forget();
         }
     }
 

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.controller.http.Page;
 import io.tierlog.controller.http.Problem;
+import io.tierlog.threads.Supervised;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -14,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.Semaphore;
@@ -42,8 +42,7 @@ final class LiveStreams implements AutoCloseable {
     private final Limits limits;
     private final Function<PageQuery, ObjectNode> pages;
     private final List<Browser> browsers = new CopyOnWriteArrayList<>();
-    private final ScheduledExecutorService maker =
-            Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("tierlog-live-page").daemon().factory());
+    private final ScheduledExecutorService maker = Supervised.scheduler("tierlog-live-page");
     private final Semaphore places;
     /** Only for the thread that makes the pages. */
     private long warnedNs = System.nanoTime() - WARN_NS;
