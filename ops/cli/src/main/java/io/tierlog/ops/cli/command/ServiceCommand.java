@@ -12,8 +12,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * A command that runs a service in the foreground until Ctrl-C, or until the service fails. Its flags are declared options. A subclass names
- * {@link OptionFlags} as its model transformer. For one thread.
+ * A command that runs a service in the foreground until Ctrl-C, or until the service or one of its threads fails. Its flags are declared options.
+ * A subclass names {@link OptionFlags} as its model transformer. For one thread.
  *
  * @param <S> the service; closing it ends it
  */
@@ -61,12 +61,13 @@ public abstract class ServiceCommand<S extends AutoCloseable> implements Callabl
     public final Integer call() throws Exception {
         OptionValues values = ClusterOptions.checked(() -> OptionFlags.values(spec, options()));
         OptionFlags.log(spec.name(), ClusterOptions.checked(() -> effective(values)));
-        try (S service = started(values)) {
+        try (LastResort last = new LastResort();
+                S service = started(values)) {
             awaitUp(service);
             Reachable where = reachable(service);
             ReadyLine.print(spec.commandLine().getOut(), format, where.text(), where.fields());
             afterReady(service);
-            throw Foreground.untilSignalled(service, ended(service));
+            throw Foreground.untilSignalled(service, last.or(ended(service)));
         }
     }
 
