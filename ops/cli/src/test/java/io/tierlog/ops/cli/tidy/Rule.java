@@ -70,7 +70,7 @@ record Rule(String name, String reason, Predicate<SourceFile> scope, Function<So
         return broken.apply(file).stream().map(line -> new Finding(name, file.path() + ":" + line, reason));
     }
 
-    private static Rule code(String name, String reason, Predicate<SourceFile> scope, String pattern) {
+    static Rule code(String name, String reason, Predicate<SourceFile> scope, String pattern) {
         Pattern compiled = Pattern.compile(pattern);
         return new Rule(name, reason, scope, file -> file.linesWith(compiled, file.code()));
     }

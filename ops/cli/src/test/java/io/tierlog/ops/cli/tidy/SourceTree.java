@@ -68,7 +68,8 @@ record SourceTree(List<SourceFile> files) {
     List<Finding> findings() {
         Stream<Finding> single = files.stream().flatMap(file -> Rule.ALL.stream().flatMap(rule -> rule.findings(file)));
         Stream<Finding> words = files.stream().flatMap(OldWords::findings);
-        return Stream.of(single, words, packagesWithoutInfo()).flatMap(findings -> findings).toList();
+        Stream<Finding> threads = files.stream().flatMap(PlainThreads.RULE::findings);
+        return Stream.of(single, words, threads, packagesWithoutInfo()).flatMap(findings -> findings).toList();
     }
 
     /** A package is described once a module: by its main sources, or by its tests when only they have it. */

@@ -8,12 +8,14 @@ import io.tierlog.ops.cli.tidy.Rule.Finding;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The source tree keeps the project's rules, and each rule is shown to fire. */
 class TidyTest {
@@ -88,6 +90,41 @@ class TidyTest {
                 Arguments.of(APP, "Thread.sleep(100);"),
                 Arguments.of(TEST, "try { a(); } catch (Exception e) { fail(e); }"),
                 Arguments.of(APP, "/".repeat(150)));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {
+        "Thread.ofPlatform().daemon().start(this::run);", "Thread.ofVirtual().start(this::run);", "Thread.startVirtualThread(this::run);",
+        "new Thread(this::run, \"a\");", "class A extends Thread {}", "a = Executors.newVirtualThreadPerTaskExecutor();",
+        "a = Executors.newFixedThreadPool(2, factory);", "a = new ScheduledThreadPoolExecutor(1);", "a = new ThreadPoolExecutor(1, 1, 0, S, q);"
+    })
+    void aPlainThreadInAServiceIsFound(String line) {
+        String found = "plain thread in a service " + APP + ":2";
+        assertEquals(List.of(found), threads(APP, line));
+        assertEquals(List.of(), threads(TEST, line));
+        assertEquals(List.of(), threads("ops/bench/src/main/java/io/tierlog/A.java", line));
+        assertEquals(List.of(), threads("node-agent/app/src/main/java/io/tierlog/agent/app/loop/AgentLoop.java", line));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {
+        "thread = Supervised.start(name, this::run);", "a = Executors.newFixedThreadPool(2,\n Supervised.pool(name));",
+        "a = new ThreadPoolExecutor(1, 1, 0, S, q, Supervised.pool(name));", "Thread.sleep(1);", "Thread.currentThread().interrupt();"
+    })
+    void aSupervisedThreadIsFine(String line) {
+        assertEquals(List.of(), threads(APP, line));
+    }
+
+    private static List<String> threads(String path, String line) {
+        return PlainThreads.RULE.findings(new SourceFile(path, "package x;\n" + line + "\n")).map(one -> one.rule() + " " + one.where()).toList();
+    }
+
+    /** An entry of the list without a plain thread would hide the next one. */
+    @Test
+    void whatIsListedStartsAPlainThread() throws Exception {
+        List<SourceFile> files = SourceTree.read(Path.of(System.getProperty("tierlog.root"))).files();
+        Set<String> starting = files.stream().filter(PlainThreads::startsOne).map(SourceFile::path).collect(Collectors.toSet());
+        assertEquals(Set.of(), PlainThreads.MAY.keySet().stream().filter(path -> !starting.contains(path)).collect(Collectors.toSet()));
     }
 
     @Test
