@@ -80,8 +80,22 @@ public final class DirectoryLog implements LogSource {
 
     @Override
     public LogSource.Stream open(String topic, int partition) {
+        return segmentsFrom(topic, partition, 0);
+    }
+
+    @Override
+    public LogSource.Stream open(String topic, int partition, long from) {
+        LogSource.Stream stream = segmentsFrom(topic, partition, from);
+        if (stream.begin() > from) {
+            stream.close();
+            throw TrimmedLog.before(topic, partition, stream.begin(), from);
+        }
+        return stream;
+    }
+
+    private LogSource.Stream segmentsFrom(String topic, int partition, long from) {
         try {
-            return new SegmentStream(segments(topic, partition));
+            return new SegmentStream(segments(topic, partition), from);
         } catch (IOException e) {
             throw unreadable(folder(topic, partition), e);
         }

@@ -28,14 +28,7 @@ public interface LogSource extends AutoCloseable {
      *
      * @throws AuditException when it cannot be read, or begins after that offset
      */
-    default Stream open(String topic, int partition, long from) {
-        Stream all = open(topic, partition);
-        if (all.begin() > from) {
-            all.close();
-            throw TrimmedLog.before(topic, partition, all.begin(), from);
-        }
-        return new StreamFrom(all, from);
-    }
+    Stream open(String topic, int partition, long from);
 
     /**
      * The committed records of all partitions of a topic; order holds within a partition.

@@ -78,9 +78,13 @@ public record Stretch(Optional<Moment> from, Optional<Moment> to) {
             return edge.isPresent() && edge.get() instanceof Moment.Input input ? input.offset() : 0;
         }
         RecordReader<Fact> facts = codec.reader(Fact.class);
+        long begin;
         try (RecordCursor decisions = new RecordCursor(source, topics.decisions(), partition)) {
+            begin = decisions.begin();
+        }
+        try (RecordCursor decisions = new RecordCursor(source, topics.decisions(), partition, Math.max(begin, offset))) {
             for (LogEntry.Data data = decisions.next(); data != null; data = decisions.next()) {
-                if (data.offset() >= offset && facts.read(data.value()) instanceof Reading.Decoded<Fact>(Fact fact)) {
+                if (facts.read(data.value()) instanceof Reading.Decoded<Fact>(Fact fact)) {
                     return LogInvariants.causeOffset(fact);
                 }
             }

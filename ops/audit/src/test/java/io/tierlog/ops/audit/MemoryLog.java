@@ -74,6 +74,15 @@ public final class MemoryLog implements LogSource {
     }
 
     @Override
+    public Stream open(String topic, int partition, long from) {
+        Stream all = open(topic, partition);
+        if (all.begin() > from) {
+            throw TrimmedLog.before(topic, partition, all.begin(), from);
+        }
+        return new StreamFrom(all, from);
+    }
+
+    @Override
     public Stream openAll(String topic) {
         return open(topic, 0);
     }

@@ -81,6 +81,11 @@ class PartitionAuditTest {
         }
 
         @Override
+        public Stream open(String topic, int partition, long from) {
+            return new StreamFrom(open(topic, partition), from);
+        }
+
+        @Override
         public int partitions(String topic) {
             return 1;
         }

@@ -153,6 +153,11 @@ final class ReadLogTest {
             }
 
             @Override
+            public Stream open(String topic, int partition, long from) {
+                throw new UnsupportedOperationException("partitions are read from their beginning");
+            }
+
+            @Override
             public Stream openAll(String topic) {
                 throw new UnsupportedOperationException("partitions are read one by one");
             }
