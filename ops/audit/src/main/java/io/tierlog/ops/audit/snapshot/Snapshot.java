@@ -4,6 +4,7 @@ package io.tierlog.ops.audit.snapshot;
 import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.audit.AuditException;
 import io.tierlog.ops.audit.LogStart;
+import io.tierlog.ops.audit.Moment;
 import io.tierlog.ops.audit.PartitionStart;
 import io.tierlog.ops.audit.Sha256;
 import io.tierlog.ops.audit.SnapshotFold;
@@ -90,6 +91,13 @@ public final class Snapshot implements LogStart {
     /** Where it stands in each partition, ascending. */
     public List<PartitionStart.At> places() {
         return manifest.parts().stream().map(Manifest.Part::at).toList();
+    }
+
+    /** Whether it has a decision that is later than a moment, in a partition that the moment is of. */
+    boolean isAfter(Moment moment) {
+        return places().stream()
+                .filter(at -> moment.onePartition().orElse(at.partition()) == at.partition())
+                .anyMatch(at -> at.nextDecision() > 0 && !moment.includes(at.lastDecision(), at.lastTimeMs(), at.lastEvent()));
     }
 
     /** Name of the snapshot that it went on from; empty when it was folded from the beginning of the log. */

@@ -2,6 +2,7 @@
 package io.tierlog.ops.audit.snapshot;
 
 import io.tierlog.ops.audit.AuditException;
+import io.tierlog.ops.audit.Moment;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
@@ -78,7 +79,29 @@ public final class SnapshotDirectory {
      */
     public static Snapshot find(Path path) {
         return Files.exists(path.resolve(Manifest.FILE)) ? Snapshot.in(path) : new SnapshotDirectory(path).last().orElseThrow(
-                () -> new AuditException("there is no snapshot in " + path, "make one with snapshot create --to " + path));
+                () -> noneIn(path));
+    }
+
+    private static AuditException noneIn(Path path) {
+        return new AuditException("there is no snapshot in " + path, "make one with snapshot create --to " + path);
+    }
+
+    /**
+     * The snapshot to begin at for a question about a moment: a snapshot itself, or of a directory the last one that is not later.
+     *
+     * @param moment with its partition
+     * @throws AuditException when there is none, or the directory has only later ones
+     */
+    public static Snapshot find(Path path, Moment moment) {
+        if (Files.exists(path.resolve(Manifest.FILE))) {
+            return Snapshot.in(path);
+        }
+        List<Snapshot> all = new SnapshotDirectory(path).list();
+        if (all.isEmpty()) {
+            throw noneIn(path);
+        }
+        return all.reversed().stream().filter(one -> !one.isAfter(moment)).findFirst().orElseThrow(() -> new AuditException(
+                "all snapshots in " + path + " are later than " + moment, "leave out --snapshot: the log is then read from its beginning"));
     }
 
     /**

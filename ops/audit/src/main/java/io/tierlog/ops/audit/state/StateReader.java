@@ -19,6 +19,7 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 
 /** Folds a log up to a moment. Partitions share nothing and run side by side. Memory: the tables of the partitions that are asked for. */
@@ -29,7 +30,7 @@ public final class StateReader {
     private final Topics topics;
     private final Codec codec;
     private final int threads;
-    private final LogStart start;
+    private final Function<Moment, LogStart> starts;
     private final LongAdder progress = new LongAdder();
 
     /**
@@ -38,12 +39,16 @@ public final class StateReader {
      * @param threads partitions at a time, 1 or more
      */
     public StateReader(LogSource source, Topics topics, Codec codec, int threads) {
-        this(source, topics, codec, threads, LogStart.BEGINNING);
+        this(source, topics, codec, threads, _ -> LogStart.BEGINNING);
     }
 
-    /** As the other, from {@code start} on. */
-    public StateReader(LogSource source, Topics topics, Codec codec, int threads, LogStart start) {
-        this.start = start;
+    /**
+     * As the other, not from the beginning on.
+     *
+     * @param starts where to begin for the tables at a moment, which has its partition
+     */
+    public StateReader(LogSource source, Topics topics, Codec codec, int threads, Function<Moment, LogStart> starts) {
+        this.starts = starts;
         this.source = source;
         this.topics = topics;
         this.codec = codec;
@@ -66,10 +71,11 @@ public final class StateReader {
         int partitions = source.partitions(topics.decisions());
         OptionalInt only = only(partitions, node);
         Moment at = moment.in(partitions, only);
+        LogStart start = starts.apply(at);
         List<Callable<LogState.Partition>> jobs = new ArrayList<>();
         for (int p : chosen(partitions, only, at)) {
             jobs.add(() -> {
-                try (StateFold fold = fold(p)) {
+                try (StateFold fold = fold(p, start)) {
                     fold.advance(at);
                     return new LogState.Partition(at(fold), fold.tables());
                 }
@@ -91,10 +97,11 @@ public final class StateReader {
         Moment from = first.in(partitions, only);
         Moment to = second.in(partitions, from.onePartition().isPresent() ? from.onePartition() : only);
         from.in(partitions, to.onePartition().isPresent() ? to.onePartition() : only);
+        LogStart start = starts.apply(from);
         AtomicLong decisions = new AtomicLong();
         List<Callable<Part>> jobs = new ArrayList<>();
         for (int p : chosen(partitions, from.onePartition().isPresent() ? from.onePartition() : only, to)) {
-            jobs.add(() -> part(p, from, to, decisions));
+            jobs.add(() -> part(p, start, from, to, decisions));
         }
         List<Part> parts = PartitionJobs.run(jobs, threads);
         String aggregate = node.map(name -> NODE + name).orElse("");
@@ -108,8 +115,8 @@ public final class StateReader {
     /** What one partition has; {@code nodes} are those of either moment. */
     private record Part(LogState.At from, LogState.At to, List<StateDiff.Change> changes, Set<String> nodes) {}
 
-    private Part part(int partition, Moment from, Moment to, AtomicLong decisions) {
-        try (StateFold fold = fold(partition)) {
+    private Part part(int partition, LogStart start, Moment from, Moment to, AtomicLong decisions) {
+        try (StateFold fold = fold(partition, start)) {
             fold.advance(from);
             LogState.At begin = at(fold);
             Set<String> nodes = new HashSet<>();
@@ -124,7 +131,7 @@ public final class StateReader {
         }
     }
 
-    private StateFold fold(int partition) {
+    private StateFold fold(int partition, LogStart start) {
         return new StateFold(new StateFold.Job(source, topics, codec, partition, progress, start.of(partition)));
     }
 

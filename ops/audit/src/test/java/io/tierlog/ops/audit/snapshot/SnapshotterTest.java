@@ -99,7 +99,7 @@ class SnapshotterTest {
             VerifyReport report = verify(trimmed, start);
             assertTrue(report.holds(), report.toString());
             assertTrue(new Rerun(trimmed, TickLog.TOPICS, log.codec, 1, start).run().isSame());
-            LogState state = new StateReader(trimmed, TickLog.TOPICS, log.codec, 1, start).read(new Moment.End(), Optional.empty());
+            LogState state = new StateReader(trimmed, TickLog.TOPICS, log.codec, 1, _ -> start).read(new Moment.End(), Optional.empty());
             assertEquals(log.tables().rows(Rows.CLOCK), state.partitions().getFirst().tables().rows(Rows.CLOCK));
         }
         List<Callable<?>> withoutOne = List.of(
@@ -110,11 +110,61 @@ class SnapshotterTest {
             AuditException error = assertThrows(AuditException.class, reader::call);
             assertTrue(error.hint().contains("--snapshot"), error.hint());
         }
-        AuditException before = assertThrows(AuditException.class, () -> new StateReader(trimmed, TickLog.TOPICS, log.codec, 1, snapshot)
+        AuditException before = assertThrows(AuditException.class, () -> new StateReader(trimmed, TickLog.TOPICS, log.codec, 1, _ -> snapshot)
                 .read(new Moment.Decision(0, 3), Optional.empty()));
         assertTrue(before.getMessage().contains("before the snapshot"), before.getMessage());
         AuditException gap = assertThrows(AuditException.class, () -> verify(log.trimmed(60, 60), snapshot));
         assertTrue(gap.getMessage().contains("trimmed"), gap.getMessage());
+    }
+
+    /** Three snapshots of a log that is trimmed at the first: the newest begins that is not later than the moment. */
+    @Test
+    void aMomentIsReadFromTheNewestSnapshotBeforeIt() throws Exception {
+        List<PartitionStart.At> places = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            places.add(create(root, log.log()).places().getFirst());
+            log.ticks(20);
+        }
+        LogSource trimmed = log.trimmed(places.getFirst().nextEvent() - 1, places.getFirst().nextDecision() - 1);
+        for (int i = 0; i < 3; i++) {
+            PartitionStart.At at = places.get(i);
+            assertBeginsAt(trimmed, i, new Moment.Decision(0, at.lastDecision()), at.lastDecision());
+            assertBeginsAt(trimmed, i, new Moment.Decision(0, at.lastDecision() + 1), at.lastDecision() + 1);
+            assertBeginsAt(trimmed, i, new Moment.Time(at.lastTimeMs()), at.lastDecision());
+            assertBeginsAt(trimmed, i, new Moment.Input(0, at.lastEvent()), at.lastDecision());
+            if (i > 0) {
+                assertBeginsAt(trimmed, i - 1, new Moment.Decision(0, at.lastDecision() - 1), at.lastDecision() - 1);
+                assertBeginsAt(trimmed, i - 1, new Moment.Time(at.lastTimeMs() - 1), -1);
+                assertBeginsAt(trimmed, i - 1, new Moment.Input(0, at.lastEvent() - 1), -1);
+            }
+        }
+        assertBeginsAt(trimmed, 2, new Moment.Bare(places.getLast().lastDecision()), places.getLast().lastDecision());
+        assertBeginsAt(trimmed, 2, new Moment.End(), log.decisions() - 1);
+        // Another partition's offsets say nothing about this one.
+        assertFalse(new SnapshotDirectory(root).last().orElseThrow().isAfter(new Moment.Decision(1, 0)));
+
+        Moment early = new Moment.Decision(0, places.getFirst().lastDecision() - 1);
+        AuditException none = assertThrows(AuditException.class, () -> assertBeginsAt(trimmed, 0, early, 0));
+        assertTrue(none.getMessage().contains("are later than") && none.hint().contains("leave out --snapshot"), none.toString());
+        AuditException empty = assertThrows(AuditException.class, () -> SnapshotDirectory.find(root.resolve("none"), early));
+        assertTrue(empty.getMessage().contains("there is no snapshot"), empty.getMessage());
+    }
+
+    /** Asks for the tables at a moment, and for what changed since. The last decision at that moment may be left out, -1. */
+    private void assertBeginsAt(LogSource source, int snapshot, Moment moment, long lastDecision) throws InterruptedException {
+        List<String> begun = new ArrayList<>();
+        StateReader reader = new StateReader(source, TickLog.TOPICS, log.codec, 1, first -> {
+            Snapshot found = SnapshotDirectory.find(root, first);
+            begun.add(found.name());
+            return found;
+        });
+        LogState state = reader.read(moment, Optional.empty());
+        if (lastDecision >= 0) {
+            assertEquals(lastDecision, state.partitions().getFirst().at().offset());
+        }
+        reader.difference(moment, new Moment.End(), Optional.empty());
+        String name = "snapshot-00000" + (snapshot + 1);
+        assertEquals(List.of(name, name), begun, moment.toString());
     }
 
     private VerifyReport verify(LogSource source, LogStart start) throws InterruptedException {

@@ -78,7 +78,8 @@ final class AuditStateCommand implements Callable<Integer> {
         String moment = at == null ? "end" : at;
         ObjectNode json = audit.read(cluster, source -> {
             Topics topics = cluster.topics();
-            StateReader reader = new StateReader(source, topics, cluster.codec(), audit.threads(), from.start(source, cluster.topics()));
+            StateReader reader =
+                    new StateReader(source, topics, cluster.codec(), audit.threads(), first -> from.start(source, topics, first));
             Optional<String> only = Optional.ofNullable(node);
             return AuditOptions.withProgress(spec.commandLine().getErr(), reader::recordsSoFar, () -> two == null
                     ? state(reader.read(Moment.parse("--at", moment, topics), only), moment)

@@ -4,6 +4,7 @@ package io.tierlog.ops.cli.audit;
 import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.audit.LogSource;
 import io.tierlog.ops.audit.LogStart;
+import io.tierlog.ops.audit.Moment;
 import io.tierlog.ops.audit.snapshot.Snapshot;
 import io.tierlog.ops.audit.snapshot.SnapshotDirectory;
 import java.nio.file.Path;
@@ -15,7 +16,8 @@ final class SnapshotChoice {
     @Option(
             names = "--snapshot",
             paramLabel = "DIR",
-            description = "Begin at a snapshot: that directory itself, or the last one in it (default: at the beginning of the log).")
+            description = "Begin at a snapshot: that directory itself, or the last one in it, for a moment the last one before it"
+                    + " (default: at the beginning of the log).")
     @Nullable Path snapshot;
 
     /**
@@ -24,10 +26,15 @@ final class SnapshotChoice {
      * @throws io.tierlog.ops.audit.AuditException when there is no such snapshot, or it is of another log
      */
     LogStart start(LogSource source, Topics topics) {
-        if (snapshot == null) {
-            return LogStart.BEGINNING;
-        }
-        Snapshot found = SnapshotDirectory.find(snapshot);
+        return snapshot == null ? LogStart.BEGINNING : of(SnapshotDirectory.find(snapshot), source, topics);
+    }
+
+    /** As the other, for a question about a moment: a directory of snapshots may have later ones. */
+    LogStart start(LogSource source, Topics topics, Moment moment) {
+        return snapshot == null ? LogStart.BEGINNING : of(SnapshotDirectory.find(snapshot, moment), source, topics);
+    }
+
+    private static LogStart of(Snapshot found, LogSource source, Topics topics) {
         found.requireOf(topics, source.partitions(topics.events()));
         return found;
     }
