@@ -62,6 +62,12 @@ public sealed interface Moment {
         }
     }
 
+    /**
+     * How much earlier, in milliseconds, the time of a record may be than that of a record before it: the clocks of senders differ. A broker refuses
+     * by default what is more than that ahead of its own clock.
+     */
+    long CLOCKS_DIFFER_MS = 3_600_000;
+
     /** What {@link #parse} needs beside the text. */
     Pattern NUMBER = Pattern.compile("\\d{1,18}");
 
@@ -188,6 +194,11 @@ public sealed interface Moment {
     /** Whether a decision is known to be later than this moment without a look at its bytes. */
     default boolean isBefore(long offset, long timeMs) {
         return !(this instanceof Input) && !includes(offset, timeMs, -1);
+    }
+
+    /** Whether no record after one of that time is at this moment or before it. */
+    default boolean isPassed(long timeMs) {
+        return this instanceof Time(long ms) && timeMs - CLOCKS_DIFFER_MS > ms;
     }
 
     /**

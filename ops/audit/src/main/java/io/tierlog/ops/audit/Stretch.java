@@ -127,11 +127,12 @@ public record Stretch(Optional<Moment> from, Optional<Moment> to) {
             };
         }
 
-        /** Whether no event after the one at an offset is in the stretch. A time does not tell: the clocks of senders differ. */
-        public boolean endsAtEvent(long offset) {
+        /** Whether no event after the one at an offset, appended at {@code timeMs}, is in the stretch. */
+        public boolean endsAtEvent(long offset, long timeMs) {
             return to.isPresent() && switch (to.get()) {
                 case Moment.Decision _, Moment.Input _ -> offset >= lastEvent;
-                case Moment.Time _, Moment.End _, Moment.Bare _ -> false;
+                case Moment.Time time -> time.isPassed(timeMs);
+                case Moment.End _, Moment.Bare _ -> false;
             };
         }
 
@@ -150,9 +151,15 @@ public record Stretch(Optional<Moment> from, Optional<Moment> to) {
             return to.isPresent() && to.get().isBefore(offset, timeMs);
         }
 
-        /** Whether no decision after the one at an offset, which answers the event at {@code cause}, is in the stretch. */
-        public boolean endsAt(long offset, long cause) {
-            return to.isPresent() && (to.get().endsAt(offset) || (to.get() instanceof Moment.Input input && cause > input.offset()));
+        /** Whether no decision after the one at an offset, appended at {@code timeMs} as an answer to {@code cause}, is in the stretch. */
+        public boolean endsAt(long offset, long timeMs, long cause) {
+            return to.isPresent() && (to.get().endsAt(offset) || to.get().isPassed(timeMs)
+                    || (to.get() instanceof Moment.Input input && cause > input.offset()));
+        }
+
+        /** Whether only the event that a decision answers tells whether more of the stretch follows. */
+        public boolean endsByCause() {
+            return to.isPresent() && to.get() instanceof Moment.Input;
         }
 
         /**

@@ -39,6 +39,7 @@ import io.tierlog.schemas.event.Tick;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** The histories of two blocks and of an operation in a log that a test wrote, line by line. */
@@ -68,8 +69,16 @@ class HistoryReaderTest {
         decisions.add(new LogEntry.Data(decisions.size(), 1_000L + 10L * decisions.size(), null, codec.encode(TOPICS.decisions(), value)));
     }
 
-    /** Both blocks come to the host; a watermark drops the first, and the second goes with its node. */
     private History read(Subject subject) throws InterruptedException {
+        return reader(log()).read(subject, Stretch.ALL);
+    }
+
+    private HistoryReader reader(MemoryLog log) {
+        return new HistoryReader(log, TOPICS, codec, 1);
+    }
+
+    /** Both blocks come to the host; a watermark drops the first, and the second goes with its node. */
+    private MemoryLog log() {
         for (int i = 0; i < 4; i++) {
             event(new Tick(new Envelope("clock/0", "clock/0", 0, i + 1, 0, 5, null, null, null, null), 5));
         }
@@ -82,8 +91,7 @@ class HistoryReaderTest {
         decision(new OperationEnded(envelope(NODE, 2), "node/a@1.0", OperationKind.DROP, OperationState.DONE, OperationReason.COMPLETED, 1, 0, 0));
         decision(new BlocksRemoved(envelope(NODE, 2), Tier.HOST, "chat", RemovalReason.WATER_LEVEL, List.of(block(FIRST)), 0));
         decision(new NodeEnded(envelope(NODE, 3), 1, RemovalReason.NODE_LOST));
-        MemoryLog log = new MemoryLog().with(TOPICS.events(), events).with(TOPICS.decisions(), decisions);
-        return new HistoryReader(log, TOPICS, codec, 1).read(subject, Stretch.ALL);
+        return new MemoryLog().with(TOPICS.events(), events).with(TOPICS.decisions(), decisions);
     }
 
     private static List<String> lines(History history) {
@@ -136,6 +144,65 @@ class HistoryReaderTest {
 
         assertEquals(List.of("1010 1 BlocksPlaced <- Tick at 0", "1060 6 NodeEnded <- Tick at 3 leaves"), lines(history));
         assertEquals(List.of(), history.placements());
+    }
+
+    /** What follows the stretch is damaged, which would stop the reading. The block serves at its end, and leaves after it. */
+    @Test
+    void whatIsAfterAStretchOfOffsetsIsNotRead() throws Exception {
+        log();
+        for (Moment to : List.of(new Moment.Decision(0, 1), new Moment.Input(0, 0))) {
+            int decided = to instanceof Moment.Input ? 3 : 2; // That the decision at 2 answers the event at 1 takes a look at it.
+            MemoryLog cut = new MemoryLog().with(TOPICS.events(), torn(events, 1)).with(TOPICS.decisions(), torn(decisions, decided));
+            History history = reader(cut).read(new Subject.Block("chat", FIRST), until(to));
+
+            assertEquals(List.of("1010 1 BlocksPlaced <- Tick at 0"), lines(history), to.toString());
+            assertEquals(List.of(new History.Location(NODE, "HOST", 7, 3, 1_010)), history.placements(), to.toString());
+        }
+    }
+
+    private static List<LogEntry> torn(List<LogEntry> entries, int from) {
+        List<LogEntry> torn = new ArrayList<>(entries.subList(0, from));
+        torn.add(new LogEntry.Damaged(from, from + 5, "torn"));
+        return torn;
+    }
+
+    private static Stretch until(Moment to) {
+        return new Stretch(Optional.empty(), Optional.of(to));
+    }
+
+    /** Of 200 decisions that say nothing about the block, each answers its own event; those after the moment are damaged from the 129th on. */
+    @Test
+    void aStretchToAnEventEndsWithoutARecordOfTheSubject() throws Exception {
+        decision(new BlocksPlaced(envelope(NODE, 0), Tier.HOST, "chat", List.of(new PagedBlock(block(FIRST), 7, 3, 0)), null, Tier.UNKNOWN, 0));
+        for (int i = 0; i < 200; i++) {
+            event(new Tick(new Envelope("clock/0", "clock/0", 0, i + 1, 0, 5, null, null, null, null), 5));
+            decision(new TimeAdvanced(envelope("clock/0", i), 5, i + 1));
+        }
+        MemoryLog log = new MemoryLog().with(TOPICS.events(), torn(events, 101)).with(TOPICS.decisions(), torn(decisions, 129));
+        assertEquals(1, reader(log).read(new Subject.Block("chat", FIRST), until(new Moment.Input(0, 100))).entries().size());
+    }
+
+    /** Senders' clocks differ by less than an hour: what bears a time an hour after the stretch ends it. */
+    @Test
+    void aStretchToATimeEndsAnHourAfterIt() throws Exception {
+        log();
+        long hour = Moment.CLOCKS_DIFFER_MS;
+        List<LogEntry> late = new ArrayList<>(decisions);
+        LogEntry.Data left = (LogEntry.Data) decisions.get(5);
+        late.set(4, at(decisions.get(4), 1_050 + hour)); // A controller with another clock decided it.
+        late.add(at(new LogEntry.Data(7, 0, null, left.value()), 1_051 + hour));
+        late.add(new LogEntry.Damaged(8, 9, "torn"));
+        List<LogEntry> inputs = new ArrayList<>(events);
+        inputs.add(at(new LogEntry.Data(4, 0, null, ((LogEntry.Data) events.getFirst()).value()), 1_051 + hour));
+        inputs.add(new LogEntry.Damaged(5, 6, "torn"));
+        MemoryLog log = new MemoryLog().with(TOPICS.events(), inputs).with(TOPICS.decisions(), late);
+        History history = reader(log).read(new Subject.Block("chat", FIRST), until(new Moment.Time(1_050)));
+
+        assertEquals(List.of(1L, 3L, 5L), history.entries().stream().map(History.Entry::offset).toList());
+    }
+
+    private static LogEntry at(LogEntry entry, long timeMs) {
+        return new LogEntry.Data(entry.offset(), timeMs, null, ((LogEntry.Data) entry).value());
     }
 
     @Test

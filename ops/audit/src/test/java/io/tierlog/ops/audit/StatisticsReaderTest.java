@@ -158,6 +158,20 @@ class StatisticsReaderTest {
         assertEquals(0, detail.summary().firstUses());
     }
 
+    /** Events at 100, 160 (its sender's clock is behind) and two hours later; then damaged ones, which would count. */
+    @Test
+    void whatIsLongAfterAStretchIsNotRead() throws Exception {
+        Tick tick = new Tick(new Envelope("clock/0", "clock/0", 0, 1, 0, 5, null, null, null), 5);
+        MemoryLog log = new MemoryLog().with(TOPICS.decisions(), List.of()).with(TOPICS.commands(), List.of())
+                .with(TOPICS.events(), List.of(record(TOPICS.events(), 0, 100, tick), record(TOPICS.events(), 1, 200 + Moment.CLOCKS_DIFFER_MS, tick),
+                        record(TOPICS.events(), 2, 160, tick), record(TOPICS.events(), 3, 201 + Moment.CLOCKS_DIFFER_MS, tick),
+                        new LogEntry.Damaged(4, 5, "torn")));
+        LogSummary.Records records = new StatisticsReader(log, TOPICS, codec, 1)
+                .read(new Stretch(Optional.empty(), Optional.of(new Moment.Time(200))), Optional.empty()).records();
+
+        assertEquals(List.of(2L, 0L), List.of(records.events(), records.unreadable()));
+    }
+
     private static Block block(int index) {
         return new Block(index, Bytes.copyOf(new byte[] {(byte) index, 0, 0, 0, 0, 0, 0, 0}), Bytes.EMPTY);
     }

@@ -129,7 +129,9 @@ public final class Exporter {
     private void events(int partition, Stretch.Part part, TableFile table) {
         RecordReader<Event> reader = codec.reader(Event.class);
         try (RecordCursor records = new RecordCursor(source, topics.events(), partition)) {
-            for (LogEntry.Data data = records.next(); data != null; data = part.endsAtEvent(data.offset()) ? null : records.next()) {
+            for (LogEntry.Data data = records.next();
+                    data != null;
+                    data = part.endsAtEvent(data.offset(), data.timestampMs()) ? null : records.next()) {
                 progress.increment();
                 if (part.hasEvent(data.offset(), data.timestampMs())) {
                     Event event = decoded(reader.read(data.value()), topics.events(), partition, data.offset());
@@ -149,7 +151,9 @@ public final class Exporter {
         });
         try (RecordCursor records = new RecordCursor(source, topics.decisions(), partition)) {
             long cause = -1;
-            for (LogEntry.Data data = records.next(); data != null; data = part.endsAt(data.offset(), cause) ? null : records.next()) {
+            for (LogEntry.Data data = records.next();
+                    data != null;
+                    data = part.endsAt(data.offset(), data.timestampMs(), cause) ? null : records.next()) {
                 progress.increment();
                 if (part.isBefore(data.offset(), data.timestampMs())) {
                     span.over = true; // What is not in the stretch need not be readable. By a time, a later record may be in it again.
@@ -163,7 +167,7 @@ public final class Exporter {
                 Fact fact = decoded(reading, topics.decisions(), partition, data.offset());
                 cause = LogInvariants.causeOffset(fact);
                 boolean isIn = part.hasDecision(data.offset(), data.timestampMs(), cause);
-                if (!isIn && part.endsAt(data.offset(), cause)) {
+                if (!isIn && part.endsAt(data.offset(), data.timestampMs(), cause)) {
                     break;
                 }
                 span.begun |= isIn;

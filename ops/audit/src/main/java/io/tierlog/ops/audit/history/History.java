@@ -8,7 +8,7 @@ import java.util.Optional;
  * What a log says about a subject.
  *
  * @param entries its records in the order of append time; within a partition in the order of decisions
- * @param placements where a block is at the end of the log; empty for other subjects
+ * @param placements where a block is at the end of the stretch; empty for other subjects
  * @param attempts of a request, each with its steps and the blocks of its prompt; empty for other subjects
  * @param prefix blocks of the prompts that contain a block, each after the one before it in its prompt; empty for other subjects
  * @param similar up to 5 ids of the log that contain or begin like the one that was asked for; only when there are no entries

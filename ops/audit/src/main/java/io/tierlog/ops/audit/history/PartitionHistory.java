@@ -58,6 +58,9 @@ final class PartitionHistory {
     /** Most records of one subject. */
     static final int MAX_ENTRIES = 200_000;
 
+    /** Of a stretch that ends at an event, one in so many decisions is decoded only to see whether the stretch is over. */
+    private static final int CAUSE_EVERY = 64;
+
     /** Most operations that are followed for one request or migration. */
     private static final int MAX_OPERATIONS = 10_000;
 
@@ -103,24 +106,29 @@ final class PartitionHistory {
         }
     }
 
-    /** Reads all of the partition. May be called once. */
+    /** Reads the partition up to the end of the stretch. May be called once. */
     Result run() {
         try (RecordCursor decisions = new RecordCursor(job.source(), topics.decisions(), job.partition());
                 RecordCursor inputs = new RecordCursor(job.source(), topics.events(), job.partition())) {
             LogEntry.Data input = null;
-            for (LogEntry.Data decision = decisions.next(); decision != null; decision = decisions.next()) {
-                Fact fact = interesting(decision);
-                if (fact != null) {
-                    long cause = LogInvariants.causeOffset(fact);
-                    for (LogEntry.Data next = inputs.peek(); next != null && next.offset() <= cause; next = inputs.peek()) {
-                        input = inputs.next();
-                        event(next);
-                    }
-                    decision(decision, fact, input != null && input.offset() == cause ? input : null);
-                }
+            long cause = -1;
+            for (LogEntry.Data decision = decisions.next();
+                    decision != null;
+                    decision = stretch.endsAt(decision.offset(), decision.timestampMs(), cause) ? null : decisions.next()) {
                 job.progress().increment();
+                cause = stretch.endsByCause() && decision.offset() % CAUSE_EVERY == 0 ? causeOf(decision) : cause;
+                Fact fact = stretch.isBefore(decision.offset(), decision.timestampMs()) ? null : interesting(decision);
+                if (fact == null) {
+                    continue;
+                }
+                cause = LogInvariants.causeOffset(fact);
+                if (stretch.endsByCause() && stretch.endsAt(decision.offset(), decision.timestampMs(), cause)) {
+                    break;
+                }
+                input = eventsUpTo(cause, input, inputs);
+                decision(decision, fact, input != null && input.offset() == cause ? input : null);
             }
-            for (LogEntry.Data next = inputs.next(); next != null; next = inputs.next()) {
+            for (LogEntry.Data next = after(input, inputs); next != null; next = after(next, inputs)) {
                 event(next);
             }
         }
@@ -133,6 +141,29 @@ final class PartitionHistory {
             }
         }
         return new Result(entries, List.copyOf(placements.values()), attempts, prefix);
+    }
+
+    /** Takes the events up to an offset, and looks at none after it. Returns the last one that was taken. */
+    private LogEntry.@Nullable Data eventsUpTo(long cause, LogEntry.@Nullable Data last, RecordCursor inputs) {
+        LogEntry.Data input = last;
+        while (input == null || input.offset() < cause) {
+            LogEntry.Data next = inputs.peek();
+            if (next == null || next.offset() > cause) {
+                return input;
+            }
+            event(next);
+            input = inputs.next();
+        }
+        return input;
+    }
+
+    private long causeOf(LogEntry.Data decision) {
+        return facts.read(decision.value()) instanceof Reading.Decoded<Fact>(Fact fact) ? LogInvariants.causeOffset(fact) : -1;
+    }
+
+    /** The event after one; null where the stretch or the log ends. */
+    private LogEntry.@Nullable Data after(LogEntry.@Nullable Data last, RecordCursor inputs) {
+        return last != null && stretch.endsAtEvent(last.offset(), last.timestampMs()) ? null : inputs.next();
     }
 
     /** The decision when it may matter; null otherwise. */

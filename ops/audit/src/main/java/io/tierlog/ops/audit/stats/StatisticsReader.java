@@ -143,7 +143,7 @@ public final class StatisticsReader {
             advance();
         }
 
-        /** Append time of the next record; {@link Long#MAX_VALUE} at the end. */
+        /** Append time of the next record; {@link Long#MAX_VALUE} at the end of the topic or of the stretch. */
         long nextMs() {
             LogEntry.Data next = head;
             return next == null ? Long.MAX_VALUE : next.timestampMs();
@@ -175,6 +175,9 @@ public final class StatisticsReader {
                     }
                 }
                 switch (ahead.removeFirst()) {
+                    case LogEntry.Data data when stretch.to().isPresent() && stretch.to().get().isPassed(data.timestampMs()) -> {
+                        return;
+                    }
                     case LogEntry.Data data -> head = data;
                     case LogEntry.Passed _ -> {}
                     case LogEntry.Damaged damaged -> {

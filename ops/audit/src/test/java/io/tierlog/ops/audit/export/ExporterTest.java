@@ -132,6 +132,19 @@ class ExporterTest {
         assertEquals(List.of("0 0 HOST 1 to null null", "0 1 HOST 3 to null null", "1 2 HOST 0 to null null"), placements());
     }
 
+    /** A decision more than an hour after the stretch ends it: what follows is damaged. */
+    @Test
+    void aStretchToATimeEndsAnHourAfterIt() throws Exception {
+        List<LogEntry> first = new ArrayList<>(entries(log(), 0).subList(0, 2));
+        first.add(new LogEntry.Data(2, 1_021 + Moment.CLOCKS_DIFFER_MS, null, codec.encode(TOPICS.decisions(), tick(2))));
+        first.add(new LogEntry.Damaged(3, 4, "torn"));
+        Exporter exporter = new Exporter(new MemoryLog().with(TOPICS.decisions(), first).with(TOPICS.events(), List.of()), TOPICS, codec);
+        exports++;
+        exporter.write(directory.resolve("out" + exports), new Stretch(Optional.empty(), Optional.of(new Moment.Time(1_020))));
+
+        assertEquals(2, rows("decisions").size());
+    }
+
     private static List<LogEntry> entries(MemoryLog log, int partition) {
         List<LogEntry> all = new ArrayList<>();
         try (var stream = log.open(TOPICS.decisions(), partition)) {

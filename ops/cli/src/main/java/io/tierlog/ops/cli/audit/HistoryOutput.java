@@ -100,7 +100,7 @@ final class HistoryOutput {
         table.print(out, what + " left no tier");
         if (json.get("placements") instanceof ArrayNode placements) {
             out.println();
-            RowTable.of("serves at", placements).print(out, "It serves nowhere at the end of the log.");
+            RowTable.of("serves at", placements).print(out, "It serves nowhere at the end of the stretch.");
         }
     }
 
