@@ -21,7 +21,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,7 +45,7 @@ public final class SnapshotFold {
     private SnapshotFold() {}
 
     /** A partition of a log. */
-    public record Job(LogSource source, Topics topics, Codec codec, int partition, LongAdder progress) {}
+    public record Job(LogSource source, Topics topics, Codec codec, int partition) {}
 
     /** Opens the bytes of an image. */
     @FunctionalInterface
@@ -91,9 +90,7 @@ public final class SnapshotFold {
             }
 
             @Override
-            public void read(long records, long bytes) {
-                job.progress().add(records);
-            }
+            public void read(long records, long bytes) {}
 
             @Override
             public void fact(long offset, Fact decision) {

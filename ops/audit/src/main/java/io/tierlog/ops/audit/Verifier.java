@@ -87,11 +87,6 @@ public final class Verifier {
         this.options = options;
     }
 
-    /** Records read so far, from any thread. */
-    public long recordsSoFar() {
-        return records.sum();
-    }
-
     /**
      * Verifies.
      *

@@ -22,7 +22,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.atomic.LongAdder;
 import org.apache.avro.LogicalTypes;
 import org.apache.avro.Schema;
 import org.apache.avro.SchemaBuilder;
@@ -78,7 +77,6 @@ public final class Exporter {
     private final LogSource source;
     private final Topics topics;
     private final Codec codec;
-    private final LongAdder progress = new LongAdder();
     private long unreadableBefore;
 
     /** One file that was written. */
@@ -89,11 +87,6 @@ public final class Exporter {
         this.source = source;
         this.topics = topics;
         this.codec = codec;
-    }
-
-    /** Records read so far, from any thread. */
-    public long recordsSoFar() {
-        return progress.sum();
     }
 
     /** Decisions before the stretch that cannot be decoded: placements that began or ended by one of them are wrong. */
@@ -132,7 +125,6 @@ public final class Exporter {
             for (LogEntry.Data data = records.next();
                     data != null;
                     data = part.endsAtEvent(data.offset(), data.timestampMs()) ? null : records.next()) {
-                progress.increment();
                 if (part.hasEvent(data.offset(), data.timestampMs())) {
                     Event event = decoded(reader.read(data.value()), topics.events(), partition, data.offset());
                     table.add(record(partition, data, event, event.envelope(), null));
@@ -154,7 +146,6 @@ public final class Exporter {
             for (LogEntry.Data data = records.next();
                     data != null;
                     data = part.endsAt(data.offset(), data.timestampMs(), cause) ? null : records.next()) {
-                progress.increment();
                 if (part.isBefore(data.offset(), data.timestampMs())) {
                     span.over = true; // What is not in the stretch need not be readable. By a time, a later record may be in it again.
                     continue;

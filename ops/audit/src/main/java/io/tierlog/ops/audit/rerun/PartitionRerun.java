@@ -40,7 +40,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -59,7 +58,6 @@ final class PartitionRerun {
     private final int partitions;
     private final RecordReader<Event> events;
     private final RecordReader<Fact> facts;
-    private final LongAdder progress;
     private String applicationId;
     private Core core;
     private final RowTrace tables;
@@ -72,7 +70,7 @@ final class PartitionRerun {
     private RerunReport.@Nullable Difference first;
 
     /** The partition of a log. */
-    record Job(LogSource source, Topics topics, Codec codec, int partition, int partitions, LongAdder progress, Optional<PartitionStart> start) {}
+    record Job(LogSource source, Topics topics, Codec codec, int partition, int partitions, Optional<PartitionStart> start) {}
 
     /** What one partition gave; the fields are those of {@link RerunReport}. */
     record Result(long events, long decisions, long undecided, long differences, Optional<RerunReport.Difference> first) {}
@@ -95,7 +93,6 @@ final class PartitionRerun {
         this.partitions = job.partitions();
         this.events = job.codec().reader(Event.class);
         this.facts = job.codec().reader(Fact.class);
-        this.progress = job.progress();
         this.start = job.start().map(PartitionStart::at);
         this.tables = new RowTrace(job.start().map(PartitionStart::tables).orElseGet(HeapTables::new));
         this.stamps = new HashMap<>(job.start().map(PartitionStart::stamps).orElse(Map.of()));
@@ -130,7 +127,6 @@ final class PartitionRerun {
             }
             boolean goesOn = true;
             for (LogEntry.Data data = inputs.next(); data != null; data = inputs.next()) {
-                progress.increment();
                 if (ahead == null || !goesOn) {
                     undecided++;
                     continue;
@@ -239,7 +235,6 @@ final class PartitionRerun {
         if (data == null) {
             return null;
         }
-        progress.increment();
         compared++;
         byte[] framed = data.value();
         byte[] avro = framed == null || framed.length < WireFormat.HEADER_BYTES

@@ -12,7 +12,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.concurrent.atomic.LongAdder;
 
 /** Decides a recorded log again with the core of this build. Partitions share nothing and run side by side. One instance reruns once. */
 public final class Rerun {
@@ -21,7 +20,6 @@ public final class Rerun {
     private final Codec codec;
     private final int threads;
     private final LogStart start;
-    private final LongAdder progress = new LongAdder();
 
     /**
      * A log to rerun.
@@ -41,11 +39,6 @@ public final class Rerun {
         this.threads = threads;
     }
 
-    /** Records read so far, from any thread. */
-    public long recordsSoFar() {
-        return progress.sum();
-    }
-
     /**
      * Reruns.
      *
@@ -63,7 +56,7 @@ public final class Rerun {
         for (int p = 0; p < partitions; p++) {
             int partition = p;
             jobs.add(() -> new PartitionRerun(
-                    new PartitionRerun.Job(source, topics, codec, partition, partitions, progress, this.start.of(partition))).run());
+                    new PartitionRerun.Job(source, topics, codec, partition, partitions, this.start.of(partition))).run());
         }
         List<PartitionRerun.Result> results = PartitionJobs.run(jobs, threads);
         Optional<RerunReport.Difference> first = results.stream().flatMap(result -> result.first().stream())

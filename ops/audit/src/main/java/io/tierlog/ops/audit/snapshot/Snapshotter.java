@@ -23,7 +23,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.concurrent.atomic.LongAdder;
 
 /** Makes and verifies snapshots of a log. Partitions are folded side by side. One instance is used once. */
 public final class Snapshotter {
@@ -34,7 +33,6 @@ public final class Snapshotter {
     private final Topics topics;
     private final Codec codec;
     private final int threads;
-    private final LongAdder progress = new LongAdder();
 
     /**
      * A log and its snapshots.
@@ -47,11 +45,6 @@ public final class Snapshotter {
         this.topics = topics;
         this.codec = codec;
         this.threads = threads;
-    }
-
-    /** Records read so far, from any thread. */
-    public long recordsSoFar() {
-        return progress.sum();
     }
 
     /** A snapshot, or the first check that the log breaks. */
@@ -178,7 +171,7 @@ public final class Snapshotter {
     }
 
     private SnapshotFold.Job job(int partition) {
-        return new SnapshotFold.Job(source, topics, codec, partition, progress);
+        return new SnapshotFold.Job(source, topics, codec, partition);
     }
 
     /** Compares what is written with what is there. */

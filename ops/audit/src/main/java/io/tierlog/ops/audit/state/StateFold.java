@@ -19,7 +19,6 @@ import io.tierlog.ops.audit.RecordCursor;
 import io.tierlog.ops.audit.TrimmedLog;
 import io.tierlog.schemas.decision.Fact;
 import java.util.Optional;
-import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,7 +29,6 @@ final class StateFold implements AutoCloseable {
     private final LogSource source;
     private final Topics topics;
     private final int partition;
-    private final LongAdder progress;
     private final RecordReader<Fact> facts;
     private final RecordCursor decisions;
     private final HeapTables tables;
@@ -38,7 +36,7 @@ final class StateFold implements AutoCloseable {
     private Folded last;
 
     /** The partition of a log. */
-    record Job(LogSource source, Topics topics, Codec codec, int partition, LongAdder progress, Optional<PartitionStart> start) {}
+    record Job(LogSource source, Topics topics, Codec codec, int partition, Optional<PartitionStart> start) {}
 
     /**
      * The decision that was folded last.
@@ -59,7 +57,6 @@ final class StateFold implements AutoCloseable {
         this.source = job.source();
         this.topics = job.topics();
         this.partition = job.partition();
-        this.progress = job.progress();
         this.facts = job.codec().reader(Fact.class);
         Optional<PartitionStart.At> start = job.start().map(PartitionStart::at);
         this.tables = job.start().map(PartitionStart::tables).orElseGet(HeapTables::new);
@@ -126,7 +123,6 @@ final class StateFold implements AutoCloseable {
             }
             last = next;
             decisions.next();
-            progress.increment();
         }
     }
 

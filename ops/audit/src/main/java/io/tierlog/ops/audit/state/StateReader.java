@@ -18,7 +18,6 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 
@@ -31,7 +30,6 @@ public final class StateReader {
     private final Codec codec;
     private final int threads;
     private final Function<Moment, LogStart> starts;
-    private final LongAdder progress = new LongAdder();
 
     /**
      * A log.
@@ -53,11 +51,6 @@ public final class StateReader {
         this.topics = topics;
         this.codec = codec;
         this.threads = threads;
-    }
-
-    /** Decisions folded so far, from any thread. */
-    public long recordsSoFar() {
-        return progress.sum();
     }
 
     /**
@@ -132,7 +125,7 @@ public final class StateReader {
     }
 
     private StateFold fold(int partition, LogStart start) {
-        return new StateFold(new StateFold.Job(source, topics, codec, partition, progress, start.of(partition)));
+        return new StateFold(new StateFold.Job(source, topics, codec, partition, start.of(partition)));
     }
 
     private static OptionalInt only(int partitions, Optional<String> node) {

@@ -21,7 +21,6 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.ObjLongConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -38,7 +37,6 @@ public final class StatisticsReader {
     private final Object lock = new Object();
     private Stretch stretch = Stretch.ALL;
     private LogStatistics statistics = new LogStatistics();
-    private final LongAdder records = new LongAdder();
 
     /**
      * A log to read.
@@ -50,11 +48,6 @@ public final class StatisticsReader {
         this.topics = topics;
         this.codec = codec;
         this.threads = threads;
-    }
-
-    /** Records read so far, from any thread. */
-    public long recordsSoFar() {
-        return records.sum();
     }
 
     /**
@@ -160,7 +153,6 @@ public final class StatisticsReader {
                         case Reading.Unreadable<F> _ -> {}
                     }
                 }
-                records.increment();
             }
             advance();
         }

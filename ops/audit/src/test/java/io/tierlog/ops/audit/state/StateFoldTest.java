@@ -38,7 +38,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -64,7 +63,7 @@ class StateFoldTest {
         long compared = 0;
         for (int p = 0; p < simulated.partitions(); p++) {
             HeapTables expected = new HeapTables();
-            try (StateFold fold = new StateFold(new StateFold.Job(log, SimulatedLog.TOPICS, simulated.codec, p, new LongAdder(), Optional.empty()))) {
+            try (StateFold fold = new StateFold(new StateFold.Job(log, SimulatedLog.TOPICS, simulated.codec, p, Optional.empty()))) {
                 for (int offset = 0; offset < simulated.decisions(p); offset++) {
                     fold.advance(new Moment.Decision(p, offset));
                     assertEquals(offset, fold.last().offset());

@@ -50,7 +50,7 @@ final class AuditExportCommand implements Callable<Integer> {
         List<Exporter.Table> tables = audit.read(cluster, source -> {
             Exporter exporter = new Exporter(source, cluster.topics(), cluster.codec());
             List<Exporter.Table> written = LogChoice.withProgress(
-                    spec.commandLine().getErr(), exporter::recordsSoFar, () -> exporter.write(out, stretch.stretch(cluster.topics())));
+                    spec.commandLine().getErr(), source, () -> exporter.write(out, stretch.stretch(cluster.topics())));
             json.put("unreadable_before", exporter.unreadableBefore());
             return written;
         });

@@ -51,7 +51,7 @@ final class AuditRerunCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         RerunReport report = audit.read(cluster, source -> {
             Rerun rerun = new Rerun(source, cluster.topics(), cluster.codec(), audit.threads(), from.start(source, cluster.topics()));
-            return AuditOptions.withProgress(spec.commandLine().getErr(), rerun::recordsSoFar, rerun::run);
+            return AuditOptions.withProgress(spec.commandLine().getErr(), source, rerun::run);
         });
         print(report);
         return report.isSame() ? 0 : CliError.FAILURE;

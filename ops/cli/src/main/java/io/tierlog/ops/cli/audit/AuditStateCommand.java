@@ -81,7 +81,7 @@ final class AuditStateCommand implements Callable<Integer> {
             StateReader reader =
                     new StateReader(source, topics, cluster.codec(), audit.threads(), first -> from.start(source, topics, first));
             Optional<String> only = Optional.ofNullable(node);
-            return AuditOptions.withProgress(spec.commandLine().getErr(), reader::recordsSoFar, () -> two == null
+            return AuditOptions.withProgress(spec.commandLine().getErr(), source, () -> two == null
                     ? state(reader.read(Moment.parse("--at", moment, topics), only), moment)
                     : json(reader.difference(Moment.parse("--diff", two.getFirst(), topics), Moment.parse("--diff", two.getLast(), topics), only)));
         });

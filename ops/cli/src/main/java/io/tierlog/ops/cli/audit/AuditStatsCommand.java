@@ -89,7 +89,7 @@ final class AuditStatsCommand implements Callable<Integer> {
         LogSummary summary = audit.read(cluster, source -> {
             Codec codec = cluster.codec();
             StatisticsReader reader = new StatisticsReader(source, cluster.topics(), codec, audit.threads());
-            return LogChoice.withProgress(spec.commandLine().getErr(), reader::recordsSoFar,
+            return LogChoice.withProgress(spec.commandLine().getErr(), source,
                     () -> reader.read(stretch.stretch(cluster.topics()), Optional.of(detail)));
         });
         print(summary, detail.summary(), everyMs);

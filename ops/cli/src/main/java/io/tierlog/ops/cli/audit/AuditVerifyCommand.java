@@ -11,6 +11,7 @@ import io.tierlog.ops.audit.LogSource;
 import io.tierlog.ops.audit.LogStart;
 import io.tierlog.ops.audit.Verifier;
 import io.tierlog.ops.audit.VerifyReport;
+import io.tierlog.ops.audit.WatchedLog;
 import io.tierlog.ops.audit.snapshot.Checkpoints;
 import io.tierlog.ops.cli.command.CliError;
 import io.tierlog.ops.cli.command.ClusterOptions;
@@ -79,20 +80,20 @@ final class AuditVerifyCommand implements Callable<Integer> {
                 return goOn(source, codec, checkpoint);
             }
             Verifier verifier = verifier(source, codec, from.start(source, cluster.topics()));
-            VerifyReport report = AuditOptions.withProgress(spec.commandLine().getErr(), verifier::recordsSoFar, verifier::verify);
+            VerifyReport report = AuditOptions.withProgress(spec.commandLine().getErr(), source, verifier::verify);
             Map<String, Object> speed = compareSpeed ? speed(source, codec) : Map.of();
             print(report, speed);
             return report.holds() ? 0 : CliError.FAILURE;
         });
     }
 
-    private int goOn(LogSource source, Codec codec, Path directory) throws Exception {
+    private int goOn(WatchedLog source, Codec codec, Path directory) throws Exception {
         if (noFold || noPlacements || compareSpeed) {
             throw new CliError("--checkpoint goes with none of --no-fold, --no-placements and --compare-speed", "leave them out", CliError.BAD_INPUT);
         }
         Checkpoints checkpoints = new Checkpoints(directory, source, cluster.topics(), codec);
         Verifier.Options options = options(from.start(source, cluster.topics()));
-        VerifyReport report = AuditOptions.withProgress(spec.commandLine().getErr(), checkpoints::recordsSoFar,
+        VerifyReport report = AuditOptions.withProgress(spec.commandLine().getErr(), source,
                 () -> checkpoints.verify(options, System.currentTimeMillis()));
         print(report, Map.of());
         return report.holds() ? 0 : CliError.FAILURE;

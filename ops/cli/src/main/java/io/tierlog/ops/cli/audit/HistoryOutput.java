@@ -50,7 +50,7 @@ final class HistoryOutput {
         History history = audit.read(cluster, source -> {
             HistoryReader reader = new HistoryReader(source, cluster.topics(), cluster.codec(), audit.threads());
             return AuditOptions.withProgress(
-                    spec.commandLine().getErr(), reader::recordsSoFar, () -> reader.read(subject, stretch.stretch(cluster.topics())));
+                    spec.commandLine().getErr(), source, () -> reader.read(subject, stretch.stretch(cluster.topics())));
         });
         if (history.entries().isEmpty()) {
             String hint = history.similar().isEmpty()

@@ -6,14 +6,15 @@ import io.tierlog.events.registry.RegistryException;
 import io.tierlog.ops.audit.AuditException;
 import io.tierlog.ops.audit.ClusterLog;
 import io.tierlog.ops.audit.DirectoryLog;
-import io.tierlog.ops.audit.LogSource;
+import io.tierlog.ops.audit.WatchedLog;
 import io.tierlog.ops.cli.command.CliError;
 import io.tierlog.ops.cli.command.ClusterOptions;
+import java.io.Console;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -35,12 +36,12 @@ public class LogChoice {
 
     /** Work on a log. */
     interface Job<T> {
-        T run(LogSource source) throws Exception;
+        T run(WatchedLog source) throws Exception;
     }
 
     /** Runs {@code job} on the log; when it cannot be read, the error gives a hint and the exit code {@link CliError#BAD_INPUT}. */
     <T> T read(ClusterOptions cluster, Job<T> job) throws Exception {
-        try (LogSource source = log == null ? new ClusterLog(cluster.kafka()) : new DirectoryLog(log)) {
+        try (WatchedLog source = new WatchedLog(log == null ? new ClusterLog(cluster.kafka()) : new DirectoryLog(log))) {
             return job.run(source);
         } catch (AuditException e) {
             throw new CliError(e.getMessage(), e.hint(), CliError.BAD_INPUT, e);
@@ -62,10 +63,11 @@ public class LogChoice {
         T run() throws InterruptedException;
     }
 
-    /** Runs {@code reading}, and prints its progress on {@code err} while it takes more than two seconds. */
-    static <T> T withProgress(PrintWriter err, LongSupplier recordsSoFar, Reading<T> reading) throws InterruptedException {
+    /** Runs {@code reading} of {@code source}, and prints its progress on {@code err} while it takes more than two seconds. */
+    static <T> T withProgress(PrintWriter err, WatchedLog source, Reading<T> reading) throws InterruptedException {
         CountDownLatch done = new CountDownLatch(1);
-        Thread progress = Thread.ofPlatform().daemon().name("tierlog-audit-progress").start(() -> print(err, recordsSoFar, done));
+        ReadProgress line = new ReadProgress(err, isTerminal());
+        Thread progress = Thread.ofPlatform().daemon().name("tierlog-audit-progress").start(() -> print(line, source, done));
         try {
             return reading.run();
         } finally {
@@ -74,16 +76,20 @@ public class LogChoice {
         }
     }
 
-    private static void print(PrintWriter err, LongSupplier recordsSoFar, CountDownLatch done) {
-        long seconds = 0;
+    private static boolean isTerminal() {
+        Console console = System.console();
+        return Objects.nonNull(console) && console.isTerminal();
+    }
+
+    private static void print(ReadProgress progress, WatchedLog source, CountDownLatch done) {
+        long startNs = System.nanoTime();
         try {
             while (!done.await(PROGRESS_EVERY_MS, TimeUnit.MILLISECONDS)) {
-                seconds += PROGRESS_EVERY_MS / 1_000;
-                err.println(recordsSoFar.getAsLong() + " records after " + seconds + " s");
-                err.flush();
+                progress.print(source.read(), source.total(), (System.nanoTime() - startNs) / 1_000_000);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+        progress.end();
     }
 }

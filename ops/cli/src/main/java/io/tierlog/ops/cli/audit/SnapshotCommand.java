@@ -68,7 +68,7 @@ public final class SnapshotCommand extends CommandGroup {
             return audit.read(cluster, source -> {
                 Snapshotter snapshotter = new Snapshotter(new SnapshotDirectory(to), source, cluster.topics(), cluster.codec(), audit.threads());
                 Snapshotter.Made made = AuditOptions.withProgress(
-                        spec.commandLine().getErr(), snapshotter::recordsSoFar, () -> snapshotter.create(System.currentTimeMillis()));
+                        spec.commandLine().getErr(), source, () -> snapshotter.create(System.currentTimeMillis()));
                 if (made.snapshot().isEmpty()) {
                     Optional<Finding> first = made.finding();
                     throw new CliError("no snapshot was made, since the log breaks a check: " + first.map(Finding::toString).orElse(""),
@@ -133,7 +133,7 @@ public final class SnapshotCommand extends CommandGroup {
                 Path all = Optional.ofNullable(snapshot.directory().toAbsolutePath().getParent()).orElseThrow();
                 Snapshotter snapshotter = new Snapshotter(new SnapshotDirectory(all), source, cluster.topics(), cluster.codec(), audit.threads());
                 Optional<String> differs =
-                        AuditOptions.withProgress(spec.commandLine().getErr(), snapshotter::recordsSoFar, () -> snapshotter.verify(snapshot));
+                        AuditOptions.withProgress(spec.commandLine().getErr(), source, () -> snapshotter.verify(snapshot));
                 if (differs.isPresent()) {
                     throw new CliError("the snapshot " + snapshot.directory() + " is wrong: " + differs.get(),
                             "do not trim before it; make another with snapshot create, and report this", CliError.FAILURE);

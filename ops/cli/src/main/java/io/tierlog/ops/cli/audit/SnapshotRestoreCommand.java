@@ -7,8 +7,8 @@ import io.tierlog.controller.streams.StateRestore;
 import io.tierlog.ops.audit.AuditException;
 import io.tierlog.ops.audit.ClusterLog;
 import io.tierlog.ops.audit.Finding;
-import io.tierlog.ops.audit.LogSource;
 import io.tierlog.ops.audit.PartitionStart;
+import io.tierlog.ops.audit.WatchedLog;
 import io.tierlog.ops.audit.snapshot.Snapshot;
 import io.tierlog.ops.audit.snapshot.SnapshotDirectory;
 import io.tierlog.ops.audit.snapshot.Snapshotter;
@@ -52,7 +52,7 @@ final class SnapshotRestoreCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        try (LogSource source = new ClusterLog(cluster.kafka())) {
+        try (WatchedLog source = new WatchedLog(new ClusterLog(cluster.kafka()))) {
             long startNs = System.nanoTime();
             SnapshotDirectory snapshots = new SnapshotDirectory(from);
             Optional<Snapshot> known = snapshots.last();
@@ -62,7 +62,7 @@ final class SnapshotRestoreCommand implements Callable<Integer> {
             }
             Snapshotter snapshotter = new Snapshotter(snapshots, source, cluster.topics(), cluster.codec(), threads);
             Snapshotter.Made made = LogChoice.withProgress(
-                    spec.commandLine().getErr(), snapshotter::recordsSoFar, () -> snapshotter.create(System.currentTimeMillis()));
+                    spec.commandLine().getErr(), source, () -> snapshotter.create(System.currentTimeMillis()));
             Snapshot snapshot = made.snapshot().orElseThrow(() -> new CliError(
                     "nothing was written, since the log breaks a check: " + made.finding().map(Finding::toString).orElse(""),
                     "audit verify says what else is wrong", CliError.FAILURE));
