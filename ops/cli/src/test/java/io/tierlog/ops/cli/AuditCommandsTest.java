@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.tierlog.controller.core.invariant.LogInvariants;
 import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Reading;
@@ -23,8 +22,6 @@ import io.tierlog.ops.kafka.EmbeddedKafka;
 import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.RequestAdmitted;
-import io.tierlog.schemas.event.Event;
-import io.tierlog.schemas.event.Tick;
 import java.io.PrintWriter;
 import java.io.RandomAccessFile;
 import java.io.StringWriter;
@@ -217,36 +214,8 @@ class AuditCommandsTest {
         Answer text = run("audit", "rerun", "--log", data.toString());
         assertTrue(text.out().endsWith("the same decisions" + System.lineSeparator()), text.toString());
         // After the last decision the log has ticks only, which the clocks sent while the controller stopped.
-        long ticks = ticksAtTheEnd();
+        long ticks = LogTail.ticks(data);
         assertEquals(ticks > 0, text.out().contains("undecided   " + ticks + " events"), text.toString());
-    }
-
-    /** Events behind the last decision of their partition, all of which must be ticks. */
-    private static long ticksAtTheEnd() {
-        Codec codec = new Codec(Schemas.bundled());
-        RecordReader<Fact> facts = codec.reader(Fact.class);
-        RecordReader<Event> events = codec.reader(Event.class);
-        long ticks = 0;
-        try (DirectoryLog log = new DirectoryLog(data)) {
-            for (int p = 0; p < log.partitions(Topics.DEFAULT.events()); p++) {
-                long decided = -1;
-                try (RecordCursor decisions = new RecordCursor(log, Topics.DEFAULT.decisions(), p);
-                        RecordCursor inputs = new RecordCursor(log, Topics.DEFAULT.events(), p)) {
-                    for (LogEntry.Data record = decisions.next(); record != null; record = decisions.next()) {
-                        decided = facts.read(record.value()) instanceof Reading.Decoded<Fact> good
-                                ? LogInvariants.causeOffset(good.value()) : decided;
-                    }
-                    for (LogEntry.Data record = inputs.next(); record != null; record = inputs.next()) {
-                        if (record.offset() > decided) {
-                            Reading<Event> last = events.read(record.value());
-                            assertTrue(last instanceof Reading.Decoded<Event> good && good.value() instanceof Tick, last::toString);
-                            ticks++;
-                        }
-                    }
-                }
-            }
-        }
-        return ticks;
     }
 
     /** An altered decision is one difference; what a rerun decides does not depend on it. A removed or repeated one shifts those after it. */

@@ -7,14 +7,26 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.tierlog.events.Codec;
+import io.tierlog.events.Reading;
+import io.tierlog.events.RecordReader;
+import io.tierlog.events.Schemas;
+import io.tierlog.events.topic.Topics;
+import io.tierlog.ops.audit.DirectoryLog;
+import io.tierlog.ops.audit.LogEntry;
+import io.tierlog.ops.audit.RecordCursor;
+import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.Tick;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -85,13 +97,52 @@ class DemoCommandTest {
         assertEquals(5, report.get("computed_blocks").asLong());
     }
 
+    /** What both controllers decided holds, and is decided again the same. At the end the log may have ticks that no controller decided. */
     @Test
     void aKilledControllerLosesNothing() throws Exception {
-        JsonNode report = demo("--processes", "--controller-kills", "1", "--requests", "300", "--host", "60blocks", "--nodes", "1");
+        String kept = dir.resolve("kept").toString();
+        JsonNode report = demo("--processes", "--controller-kills", "1", "--requests", "300", "--host", "60blocks", "--nodes", "1",
+                "--keep", "--data", kept);
 
         assertSound(report, 300);
         assertTrue(err.toString().contains("s (1 of 1)"), err.toString());
         assertTrue(report.get("hits").get("store").asLong() > 0, report.toString());
+        assertTrue(controllerStarts(dir.resolve("kept")) > 1, "the log is of one controller");
+        long ticks = LogTail.ticks(dir.resolve("kept"));
+        JsonNode verified = audit(ticks == 0 ? 0 : 1, "verify", "--at-rest", "--log", kept);
+        assertEquals(ticks == 0 ? "{}" : "{\"I6\":" + ticks + "}", verified.get("findings").toString(), verified.toString());
+        assertEquals(report.get("operations").get("done"), verified.get("operations").get("done"), verified.toString());
+        JsonNode rerun = audit(0, "rerun", "--log", kept);
+        assertEquals(0, rerun.get("differences").asLong(), rerun.toString());
+        assertTrue(rerun.get("events").asLong() > 1_000 && rerun.get("decisions").asLong() > 1_000, rerun.toString());
+    }
+
+    /** Each controller that starts begins a clock of its own in every partition: the fewest that one of them has. */
+    private static long controllerStarts(Path kept) {
+        RecordReader<Event> events = new Codec(Schemas.bundled()).reader(Event.class);
+        long fewest = Long.MAX_VALUE;
+        try (DirectoryLog log = new DirectoryLog(kept)) {
+            for (int p = 0; p < log.partitions(Topics.DEFAULT.events()); p++) {
+                Set<String> clocks = new HashSet<>();
+                try (RecordCursor inputs = new RecordCursor(log, Topics.DEFAULT.events(), p)) {
+                    for (LogEntry.Data record = inputs.next(); record != null; record = inputs.next()) {
+                        if (events.read(record.value()) instanceof Reading.Decoded<Event>(Event event) && event instanceof Tick) {
+                            clocks.add(event.envelope().sender());
+                        }
+                    }
+                }
+                fewest = Math.min(fewest, clocks.size());
+            }
+        }
+        return fewest;
+    }
+
+    private JsonNode audit(int exitCode, String... flags) throws Exception {
+        List<String> arguments = new ArrayList<>(List.of("audit"));
+        arguments.addAll(List.of(flags));
+        arguments.addAll(List.of("--format", "json"));
+        assertEquals(exitCode, run(arguments), () -> err + System.lineSeparator() + out);
+        return new ObjectMapper().readTree(out.toString());
     }
 
     @Test

@@ -13,15 +13,14 @@ import io.tierlog.schemas.Policy;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalInt;
+import java.util.SequencedMap;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
@@ -47,7 +46,8 @@ final class ProcessDemo implements AutoCloseable {
     private final Blocks blocks;
     private final Output output;
     private final EngineProgress progress = new EngineProgress();
-    private final Deque<ChildProcess> children = new ArrayDeque<>();
+    /** By name, in the order in which they first started: a restarted one keeps its place, and agents stop before the controller. */
+    private final SequencedMap<String, ChildProcess> children = new LinkedHashMap<>();
     private boolean closed;
 
     /** Blocks of the host pool of each node and of its disk tier, if any, and tokens in a block. */
@@ -110,7 +110,7 @@ final class ProcessDemo implements AutoCloseable {
             throw new CliError("the demo ends", "start it again", CliError.FAILURE);
         }
         ChildProcess child = launch.get();
-        children.push(child);
+        children.put(child.name(), child);
         return child;
     }
 
@@ -195,7 +195,7 @@ final class ProcessDemo implements AutoCloseable {
             if (engine.endsWithin(LEAST_UPTIME) || !reaches(kill.share(), engine)) {
                 break;
             }
-            ChildProcess killed = take(kill.part());
+            ChildProcess killed = child(kill.part());
             killed.kill();
             done++;
             report(String.format(Locale.ROOT, "%s pid %d killed after %.1f s (%d of %d)",
@@ -217,10 +217,8 @@ final class ProcessDemo implements AutoCloseable {
         return !progress.over();
     }
 
-    private synchronized ChildProcess take(String name) {
-        ChildProcess found = children.stream().filter(child -> child.name().equals(name)).findFirst().orElseThrow();
-        children.remove(found);
-        return found;
+    private synchronized ChildProcess child(String name) {
+        return Objects.requireNonNull(children.get(name), name);
     }
 
     @Override
@@ -228,7 +226,7 @@ final class ProcessDemo implements AutoCloseable {
         List<ChildProcess> left;
         synchronized (this) {
             closed = true;
-            left = List.copyOf(children);
+            left = List.copyOf(children.sequencedValues().reversed());
             children.clear();
         }
         left.forEach(ChildProcess::close);
