@@ -40,6 +40,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** The histories of two blocks and of an operation in a log that a test wrote, line by line. */
@@ -115,7 +116,7 @@ class HistoryReaderTest {
                 "block.key=00000000000000aa", "block.page=7", "block.generation=3", "block.crc32c=0"), history.entries().getFirst().fields());
     }
 
-    /** The levels of the host and of two groups on it are crossed; the block is of one group. What a route drops left by no level. */
+    /** The levels of the host and of two groups on it are crossed; the block is of one group. What a route drops left by no mark. */
     @Test
     void aLevelIsThatOfTheTierOrOfTheGroupOfTheBlock() throws Exception {
         GroupPolicy mine = new GroupPolicy("mine", List.of("chat"), null, List.of(), List.of());
@@ -133,9 +134,34 @@ class HistoryReaderTest {
 
         String ofGroup = "HOST group mine had 4 of 5 blocks in use, 0 of them leaving, when it reached its high mark of 0.8 (policy version 4)";
         String ofTier = "HOST had 9 of 10 blocks in use, 1 of them leaving, when it reached its high mark of 0.9 (policy version 4)";
-        assertEquals(List.of("node/a@0.0: ", "node/a@1.0: " + ofTier + "; " + ofGroup),
+        String ofRoute = "route of group mine: HOST at 0.7, threshold 0.5 (policy version 4)";
+        assertEquals(List.of("node/a@0.0: " + ofRoute, "node/a@1.0: " + ofTier + "; " + ofGroup),
                 left.stream().filter(entry -> entry.type().equals("OperationIssued"))
                         .map(entry -> entry.fields().getFirst().substring("operation=".length()) + ": " + entry.level().orElse("")).toList());
+    }
+
+    /** Copies stay, so no mark shows beside them: their own cause does, whatever is asked about. */
+    @Test
+    void aMoveSaysWhatLedToIt() throws Exception {
+        event(new Tick(new Envelope("clock/0", "clock/0", 0, 1, 0, 5, null, null, null, null), 5));
+        copy(new MoveCause(MoveTrigger.ROUTE, null, "G", 0.81666, 0.7, 4, Retention.KEEP_BOTH));
+        copy(new MoveCause(MoveTrigger.WATER_LEVEL, null, "", 0.9, 0.9, 4, Retention.DELETE_SOURCE));
+        copy(new MoveCause(MoveTrigger.OPERATOR, "m-1", "G", 0, 0, 5, Retention.KEEP_BOTH));
+        copy(new MoveCause(MoveTrigger.DRAIN, null, "G", 0, 0, 6, Retention.KEEP_BOTH));
+        copy(null);
+        List<String> causes = List.of("route of group G: HOST at 0.817, threshold 0.7 (policy version 4)",
+                "high mark: HOST at 0.9, mark 0.9 (policy version 4)", "migration m-1 of an operator (policy version 5)",
+                "drain (policy version 6)", "");
+        MemoryLog log = new MemoryLog().with(TOPICS.events(), events).with(TOPICS.decisions(), decisions);
+        for (Subject subject : List.of(new Subject.Block("chat", FIRST), new Subject.Tenant("chat", true))) {
+            List<History.Entry> found = reader(log).read(subject, Stretch.ALL).entries();
+            assertEquals(causes, found.stream().map(entry -> entry.level().orElse("")).toList(), subject.toString());
+        }
+    }
+
+    private void copy(@Nullable MoveCause cause) {
+        decision(new OperationIssued(envelope(NODE, 0), "node/a@0." + decisions.size(), OperationKind.COPY, Tier.HOST, Tier.DISK, null, 0, "chat",
+                Bytes.copyOf(new byte[0]), List.of(block(FIRST)), 1, 9, cause, null, Tier.UNKNOWN));
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.tierlog.events.Codec;
+import io.tierlog.events.Partitions;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.audit.history.History;
@@ -29,6 +30,7 @@ import io.tierlog.schemas.decision.EngineLeft;
 import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.decision.RequestAdmitted;
 import io.tierlog.schemas.decision.RequestTransitioned;
+import io.tierlog.schemas.event.BlocksStored;
 import io.tierlog.schemas.event.LoadBackDone;
 import io.tierlog.schemas.event.OperationCancelled;
 import io.tierlog.schemas.event.PrefetchDone;
@@ -40,6 +42,7 @@ import io.tierlog.schemas.event.Tick;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -146,6 +149,55 @@ class RequestHistoryTest {
                 "1 store fetched and loaded; operation node/a@1.0; ",
                 "2 nowhere computed; ; it left the host at 1970-01-01T00:00:01.010Z (0:1): water level"),
                 attempt.blocks().stream().map(b -> b.index() + " " + b.found() + " " + b.became() + "; " + b.broughtBy() + "; " + b.why()).toList());
+    }
+
+    /**
+     * Node a is in partition 0, node b, which backed block 1 up, in partition 1, and the store's shard in partition 2. The first object was deleted,
+     * the second came with the second backup, and that of the third, which had begun before the request, came after it.
+     */
+    @Test
+    void aBlockOfTheStoreNamesTheBackupOfAnotherNode() throws Exception {
+        assertEquals(List.of(0, 1, 2), Stream.of(NODE, "node/b", "store/2").map(aggregate -> Partitions.of(aggregate, 3)).toList());
+        List<LogEntry> backups = new ArrayList<>();
+        List<LogEntry> reports = new ArrayList<>();
+        List<LogEntry> placements = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            long timeMs = i == 2 ? 1_900 : 1_100 + 100 * i;
+            backups.add(data(TOPICS.decisions(), i, timeMs, new OperationIssued(envelope("node/b", i), "node/b@" + i + ".0", OperationKind.BACK_UP,
+                    Tier.HOST, Tier.STORE, null, 0, "m/chat", ONE, List.of(block(1, ONE)), 1, 9, null, null, Tier.UNKNOWN)));
+            reports.add(data(TOPICS.events(), i, timeMs + 50, new BlocksStored(envelope("store/2", -1), "b", "m/chat",
+                    List.of(new PagedBlock(block(1, ONE), -1, 3, 0)))));
+        }
+        placements.add(data(TOPICS.decisions(), 0, 1_151, stored(0, 1, ONE)));
+        placements.add(data(TOPICS.decisions(), 1, 1_160,
+                new BlocksRemoved(envelope("store/2", 0), Tier.STORE, "m/chat", RemovalReason.QUOTA, List.of(block(1, ONE)), 0)));
+        placements.add(data(TOPICS.decisions(), 2, 1_251, stored(1, 1, ONE)));
+        placements.add(data(TOPICS.decisions(), 3, 2_060, stored(2, 1, ONE)));
+        MemoryLog log = new MemoryLog()
+                .withPartition(TOPICS.events(), events).withPartition(TOPICS.events(), List.of()).withPartition(TOPICS.events(), reports)
+                .withPartition(TOPICS.decisions(), decisions).withPartition(TOPICS.decisions(), backups)
+                .withPartition(TOPICS.decisions(), placements);
+
+        assertEquals("operation node/a@1.0; to the store operation node/b@1.0 at 1970-01-01T00:00:01.251Z (2:2)", broughtOne(log));
+        backups.clear();
+        assertEquals("operation node/a@1.0; to the store node/b at 1970-01-01T00:00:01.251Z (2:2)", broughtOne(log));
+        reports.subList(0, 2).clear(); // Trimmed.
+        assertEquals("operation node/a@1.0; to the store a backup at 1970-01-01T00:00:01.251Z (2:2)", broughtOne(log));
+    }
+
+    /** Who brought block 1 of the first request. */
+    private String broughtOne(MemoryLog log) throws InterruptedException {
+        History history = new HistoryReader(log, TOPICS, codec, 1).read(new Subject.Request("r-1"), Stretch.ALL);
+        return history.attempts().getFirst().blocks().get(1).broughtBy();
+    }
+
+    private static BlocksPlaced stored(int cause, int index, Bytes key) {
+        return new BlocksPlaced(envelope("store/2", cause), Tier.STORE, "m/chat", List.of(new PagedBlock(block(index, key), -1, 3, 0)), null,
+                Tier.UNKNOWN, 0);
+    }
+
+    private LogEntry data(String topic, long offset, long timeMs, WireRecord value) {
+        return new LogEntry.Data(offset, timeMs, null, codec.encode(topic, value));
     }
 
     /** The fetch of blocks 0 and 1 is cancelled with one of them on the host; that of block 2 fails. */

@@ -35,7 +35,7 @@ public record History(
      * @param fields its fields other than lists, NAME=VALUE; of a list of blocks those of the block in question
      * @param cause of a decision, the type and offset of the input that led to it; empty for events
      * @param departure whether the block leaves a tier, or is ordered to
-     * @param level the watermark of that tier that was in force then; empty when none was crossed
+     * @param level the watermark of that tier that was crossed then, or what else led to the move, with its numbers; empty when nothing did
      */
     public record Entry(
             long timeMs,

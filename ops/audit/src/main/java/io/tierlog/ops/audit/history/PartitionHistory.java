@@ -228,7 +228,13 @@ final class PartitionHistory {
         Tier left = ends ? null : leaves(fact);
         Optional<String> level = left != null && isByWatermark(fact) && job.subject() instanceof Subject.Block block
                 ? level(aggregate, left, block) : Optional.empty();
+        level = level.or(() -> moveText(fact));
         add(data, topics.decisions(), fact.envelope(), fact, texts, cause(fact, input), level, ends || left != null);
+    }
+
+    private static Optional<String> moveText(Fact fact) {
+        return fact instanceof OperationIssued issued && issued.move() != null
+                ? Optional.of(MoveText.of(issued.move(), issued.from())).filter(text -> !text.isEmpty()) : Optional.empty();
     }
 
     private boolean end(Place place) {

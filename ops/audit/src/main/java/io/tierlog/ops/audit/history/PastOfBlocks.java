@@ -29,11 +29,14 @@ import java.util.Set;
 
 /**
  * What the decisions before a request say about the blocks of its prompt on its node: who brought each to a tier, and how it left last. Reads the
- * placements and removals of one partition again. Memory: the blocks of the prompt. Confined to one thread.
+ * placements and removals of one partition again, and of all partitions those of the store. Memory: the blocks of the prompt. Confined to one
+ * thread.
  */
 final class PastOfBlocks implements RequestTrace.Past {
     private final Map<Place, String> brought = new HashMap<>();
     private final Map<Bytes, String> left = new HashMap<>();
+    /** Who brought blocks to the store, from any node. */
+    private final Map<Bytes, String> stored = new HashMap<>();
 
     private record Place(Bytes key, Tier tier) {}
 
@@ -56,6 +59,8 @@ final class PastOfBlocks implements RequestTrace.Past {
                 }
             }
         }
+        Set<Bytes> inStore = new HashSet<>(e.keys().subList(e.storeFrom(), Math.min(e.keys().size(), e.storeFrom() + e.storeBlocks())));
+        past.stored.putAll(StoreOrigins.read(source, topics, codec, e.namespace(), inStore, attempt.timeMs()));
         return past;
     }
 
@@ -105,7 +110,8 @@ final class PastOfBlocks implements RequestTrace.Past {
 
     @Override
     public String broughtBy(Bytes key, Tier tier) {
-        return brought.getOrDefault(new Place(key, tier), "");
+        String here = brought.getOrDefault(new Place(key, tier), "");
+        return tier == Tier.STORE ? stored.getOrDefault(key, here) : here;
     }
 
     @Override

@@ -54,6 +54,7 @@ final class RequestTrace {
         private @Nullable RequestSubmitted submitted;
         private String aggregate = "";
         private long offset = -1;
+        private long timeMs;
         private @Nullable RequestPrefilled prefilled;
         private RequestReason wentOn = RequestReason.UNKNOWN;
 
@@ -74,6 +75,11 @@ final class RequestTrace {
         /** Offset of the event that submitted it. */
         long offset() {
             return offset;
+        }
+
+        /** When that event was appended, milliseconds since 1970. */
+        long timeMs() {
+            return timeMs;
         }
 
         private void fetched(String operation, List<BlockResult> blocks) {
@@ -150,6 +156,7 @@ final class RequestTrace {
         attempt.submitted = e;
         attempt.aggregate = aggregate;
         attempt.offset = offset;
+        attempt.timeMs = timeMs;
         attempt.step(timeMs, "submitted", "-", e.keys().size() + " whole blocks: device " + e.deviceBlocks() + ", host " + e.hostIndexes().size()
                 + ", disk " + e.diskIndexes().size() + ", store " + e.storeBlocks() + (e.answered() ? "; answered at once" : "; waits"));
     }
@@ -213,7 +220,9 @@ final class RequestTrace {
         Fetched fetched = attempt.fetched.get(index);
         boolean arrived = fetched != null && fetched.result().status() == BlockStatus.ARRIVED;
         String where = where(e, index);
-        String by = fetched != null && arrived ? "operation " + fetched.operation() : found == Tier.UNKNOWN ? "" : past.broughtBy(key, found);
+        String before = found == Tier.UNKNOWN ? "" : past.broughtBy(key, found);
+        String by = fetched == null || !arrived ? before
+                : "operation " + fetched.operation() + (found == Tier.STORE && !before.isEmpty() ? "; to the store " + before : "");
         RequestPrefilled prefilled = attempt.prefilled;
         if (prefilled == null) {
             return new History.PromptBlock(index, key.hex(), where, by, "-", "it was never prefilled");
