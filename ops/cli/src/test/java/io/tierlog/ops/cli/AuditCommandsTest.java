@@ -158,6 +158,19 @@ class AuditCommandsTest {
         }
     }
 
+    @Test
+    void verifyAndRerunSayTheirSpeedBesideABareReader() {
+        for (Answer answer : List.of(verify("--log", data.toString(), "--compare-speed"), rerun("--log", data.toString(), "--compare-speed"))) {
+            assertEquals(0, answer.exitCode(), answer.toString());
+            JsonNode speed = answer.json().get("speed");
+            double bare = speed.get("bareRecordsPerSecond").asDouble();
+            assertEquals(speed.get("auditRecordsPerSecond").asDouble() / bare, speed.get("ratio").asDouble(), 0.01, answer.out());
+            assertTrue(speed.get("auditRecordsPerSecond").asDouble() > 100, answer.out());
+        }
+        Answer text = run("audit", "rerun", "--log", data.toString(), "--compare-speed");
+        assertTrue(text.out().contains("speed       ") && text.out().contains("of a bare reader"), text.out());
+    }
+
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
     void aChangedRecordIsReported(Change change) {

@@ -4,6 +4,9 @@ package io.tierlog.ops.cli.audit;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.tierlog.events.Codec;
+import io.tierlog.ops.audit.LogSource;
+import io.tierlog.ops.audit.Verifier;
 import io.tierlog.ops.audit.rerun.Rerun;
 import io.tierlog.ops.audit.rerun.RerunReport;
 import io.tierlog.ops.audit.rerun.RerunReport.Difference;
@@ -12,6 +15,7 @@ import io.tierlog.ops.cli.command.ClusterOptions;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -47,31 +51,41 @@ final class AuditRerunCommand implements Callable<Integer> {
     @Mixin
     SnapshotChoice from = new SnapshotChoice();
 
+    @Mixin
+    SpeedChoice compared = new SpeedChoice();
+
     @Override
     public Integer call() throws Exception {
-        RerunReport report = audit.read(cluster, source -> {
-            Rerun rerun = new Rerun(source, cluster.topics(), cluster.codec(), audit.threads(), from.start(source, cluster.topics()));
-            return AuditOptions.withProgress(spec.commandLine().getErr(), source, rerun::run);
+        return audit.read(cluster, source -> {
+            Codec codec = cluster.codec();
+            RerunReport report = AuditOptions.withProgress(spec.commandLine().getErr(), source, () -> rerun(source, codec));
+            Verifier.Options withoutPlacements = new Verifier.Options(audit.threads(), false, false, false);
+            print(report, compared.measure(() -> new Verifier(source, cluster.topics(), codec, withoutPlacements).readBare(),
+                    () -> rerun(source, codec).recordsPerSecond()));
+            return report.isSame() ? 0 : CliError.FAILURE;
         });
-        print(report);
-        return report.isSame() ? 0 : CliError.FAILURE;
     }
 
-    private void print(RerunReport report) throws JsonProcessingException {
+    private RerunReport rerun(LogSource source, Codec codec) throws InterruptedException {
+        return new Rerun(source, cluster.topics(), codec, audit.threads(), from.start(source, cluster.topics())).run();
+    }
+
+    private void print(RerunReport report, Map<String, Object> speed) throws JsonProcessingException {
         PrintWriter out = spec.commandLine().getOut();
         switch (audit.format) {
-            case text -> text(out, report);
-            case json -> out.println(new ObjectMapper().writeValueAsString(json(report)));
+            case text -> text(out, report, speed);
+            case json -> out.println(new ObjectMapper().writeValueAsString(json(report, speed)));
         }
         out.flush();
     }
 
-    private void text(PrintWriter out, RerunReport report) {
+    private void text(PrintWriter out, RerunReport report, Map<String, Object> speed) {
         out.println(String.format(Locale.ROOT, "decided     %d events again, %d decisions, of %d partitions in %.1f s: %.0f records a second",
                 report.events(), report.decisions(), report.partitions(), report.elapsedMs() / 1_000.0, report.recordsPerSecond()));
         if (report.undecided() > 0) {
             out.println("undecided   " + report.undecided() + " events at the end, which no controller has decided yet");
         }
+        SpeedChoice.print(out, speed);
         if (report.first().isEmpty()) {
             out.println("the same decisions");
             return;
@@ -94,7 +108,7 @@ final class AuditRerunCommand implements Callable<Integer> {
         return text.length() <= TEXT_LENGTH ? text : text.substring(0, TEXT_LENGTH) + " ...";
     }
 
-    private static ObjectNode json(RerunReport report) {
+    private static ObjectNode json(RerunReport report, Map<String, Object> speed) {
         ObjectNode json = new ObjectMapper().createObjectNode();
         json.put("events", report.events()).put("decisions", report.decisions()).put("differences", report.differences())
                 .put("elapsed_s", report.elapsedMs() / 1_000.0);
@@ -107,6 +121,9 @@ final class AuditRerunCommand implements Callable<Integer> {
             at.put("recorded", first.recorded()).put("rerun", first.rerun());
             first.rowsRead().forEach(at.putArray("rows_read")::add);
         });
+        if (!speed.isEmpty()) {
+            json.putPOJO("speed", speed);
+        }
         return json;
     }
 }

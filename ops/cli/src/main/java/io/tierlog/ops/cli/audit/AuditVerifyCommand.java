@@ -40,8 +40,6 @@ import picocli.CommandLine.Spec;
             "Exit codes: 0 all holds, 1 something does not, 2 the log cannot be read."
         })
 final class AuditVerifyCommand implements Callable<Integer> {
-    private static final int ROUNDS = 3;
-
     @Spec
     CommandSpec spec;
 
@@ -69,8 +67,8 @@ final class AuditVerifyCommand implements Callable<Integer> {
     @Option(names = "--no-placements", description = "Do not compare the placements topic; saves the memory for one entry per copy.")
     boolean noPlacements;
 
-    @Option(names = "--compare-speed", description = "Read the same records with a bare reader that only decodes them, in turn, and say the ratio.")
-    boolean compareSpeed;
+    @Mixin
+    SpeedChoice compared = new SpeedChoice();
 
     @Override
     public Integer call() throws Exception {
@@ -81,14 +79,15 @@ final class AuditVerifyCommand implements Callable<Integer> {
             }
             Verifier verifier = verifier(source, codec, from.start(source, cluster.topics()));
             VerifyReport report = AuditOptions.withProgress(spec.commandLine().getErr(), source, verifier::verify);
-            Map<String, Object> speed = compareSpeed ? speed(source, codec) : Map.of();
+            Map<String, Object> speed = compared.measure(() -> verifier(source, codec, from.start(source, cluster.topics())).readBare(),
+                    () -> verifier(source, codec, from.start(source, cluster.topics())).verify().recordsPerSecond());
             print(report, speed);
             return report.holds() ? 0 : CliError.FAILURE;
         });
     }
 
     private int goOn(WatchedLog source, Codec codec, Path directory) throws Exception {
-        if (noFold || noPlacements || compareSpeed) {
+        if (noFold || noPlacements || compared.compareSpeed) {
             throw new CliError("--checkpoint goes with none of --no-fold, --no-placements and --compare-speed", "leave them out", CliError.BAD_INPUT);
         }
         Checkpoints checkpoints = new Checkpoints(directory, source, cluster.topics(), codec);
@@ -107,23 +106,6 @@ final class AuditVerifyCommand implements Callable<Integer> {
         return new Verifier(source, cluster.topics(), codec, options(start));
     }
 
-    /** Both ways in turn, the best of each: what is left of the machine's noise hits both alike. */
-    private Map<String, Object> speed(LogSource source, Codec codec) throws InterruptedException {
-        double bare = 0;
-        double audit = 0;
-        for (int round = 0; round < ROUNDS; round++) {
-            long start = System.nanoTime();
-            long records = verifier(source, codec, from.start(source, cluster.topics())).readBare();
-            bare = Math.max(bare, records * 1e9 / (System.nanoTime() - start));
-            audit = Math.max(audit, verifier(source, codec, from.start(source, cluster.topics())).verify().recordsPerSecond());
-        }
-        Map<String, Object> speed = new LinkedHashMap<>();
-        speed.put("bareRecordsPerSecond", Math.round(bare));
-        speed.put("auditRecordsPerSecond", Math.round(audit));
-        speed.put("ratio", Math.round(1_000 * audit / bare) / 1_000.0);
-        return speed;
-    }
-
     private void print(VerifyReport report, Map<String, Object> speed) throws JsonProcessingException {
         PrintWriter out = spec.commandLine().getOut();
         switch (audit.format) {
@@ -140,10 +122,7 @@ final class AuditVerifyCommand implements Callable<Integer> {
         out.println("operations  " + o.started() + " started = " + o.done() + " done + " + o.failed() + " failed + " + o.cancelled()
                 + " cancelled + " + o.fenced() + " fenced + " + o.unfinished() + " unfinished");
         report.notes().forEach(note -> out.println("note        " + note));
-        if (!speed.isEmpty()) {
-            out.println("speed       " + speed.get("ratio") + " of a bare reader that only decodes: " + speed.get("auditRecordsPerSecond")
-                    + " and " + speed.get("bareRecordsPerSecond") + " records a second");
-        }
+        SpeedChoice.print(out, speed);
         if (report.first().isEmpty()) {
             out.println("all holds");
             return;
