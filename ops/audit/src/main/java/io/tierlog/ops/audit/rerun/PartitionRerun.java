@@ -40,6 +40,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.LongFunction;
+import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,10 +57,12 @@ final class PartitionRerun {
     private final LogSource source;
     private final Topics topics;
     private final int partition;
-    private final int partitions;
+    private final Rules rules;
     private final RecordReader<Event> events;
     private final RecordReader<Fact> facts;
     private String applicationId;
+    private Limits limits;
+    private int version;
     private Core core;
     private final RowTrace tables;
     private final Map<String, RecordStamp> stamps;
@@ -69,8 +73,27 @@ final class PartitionRerun {
     private long differences;
     private RerunReport.@Nullable Difference first;
 
-    /** The partition of a log. */
-    record Job(LogSource source, Topics topics, Codec codec, int partition, int partitions, Optional<PartitionStart> start) {}
+    /** The partition of a log, and what its controller decides by. */
+    record Job(LogSource source, Topics topics, Codec codec, int partition, int partitions, Optional<PartitionStart> start, Rules rules) {
+        /** With the rules of every controller. */
+        Job(LogSource source, Topics topics, Codec codec, int partition, int partitions, Optional<PartitionStart> start) {
+            this(source, topics, codec, partition, partitions, start, Rules.of(partitions));
+        }
+    }
+
+    /**
+     * What a controller knows beside the log. A simulated one has rules of its own.
+     *
+     * @param limits the bounds of its decisions on the event at an offset
+     * @param checksum of an event's framed bytes
+     * @param partitionOf the partition of an aggregate; throws {@link IllegalArgumentException} where it has none
+     */
+    record Rules(LongFunction<Limits> limits, ToIntFunction<byte[]> checksum, ToIntFunction<String> partitionOf) {
+        private static Rules of(int partitions) {
+            Limits always = Limits.of(partitions);
+            return new Rules(_ -> always, RecordStamp::crc32cOfFramed, aggregate -> Partitions.of(aggregate, partitions));
+        }
+    }
 
     /** What one partition gave; the fields are those of {@link RerunReport}. */
     record Result(long events, long decisions, long undecided, long differences, Optional<RerunReport.Difference> first) {}
@@ -90,10 +113,11 @@ final class PartitionRerun {
         this.source = job.source();
         this.topics = job.topics();
         this.partition = job.partition();
-        this.partitions = job.partitions();
+        this.start = job.start().map(PartitionStart::at);
+        this.rules = job.rules();
+        this.limits = rules.limits().apply(start.map(PartitionStart.At::nextEvent).orElse(0L));
         this.events = job.codec().reader(Event.class);
         this.facts = job.codec().reader(Fact.class);
-        this.start = job.start().map(PartitionStart::at);
         this.tables = new RowTrace(job.start().map(PartitionStart::tables).orElseGet(HeapTables::new));
         this.stamps = new HashMap<>(job.start().map(PartitionStart::stamps).orElse(Map.of()));
         this.applicationId = start.map(PartitionStart.At::applicationId).orElse("");
@@ -102,8 +126,9 @@ final class PartitionRerun {
     }
 
     /** The core that decided by that version; of one that this build does not know, its own: the first decision then differs. */
-    private Core core(int version) {
-        return new Core(Limits.of(partitions), applicationId, Math.clamp(version, CoreVersion.OLDEST, CoreVersion.CURRENT));
+    private Core core(int coreVersion) {
+        version = coreVersion;
+        return new Core(limits, applicationId, Math.clamp(coreVersion, CoreVersion.OLDEST, CoreVersion.CURRENT));
     }
 
     private RecordCursor open(String topic, long from) {
@@ -148,6 +173,11 @@ final class PartitionRerun {
     /** False when this core cannot go on after this input. */
     private boolean decide(LogEntry.Data data, List<Recorded> answers) {
         Input input = input(data, answers);
+        Limits bounds = rules.limits().apply(data.offset());
+        if (!bounds.equals(limits)) {
+            limits = bounds;
+            core = core(version);
+        }
         for (Recorded answer : answers) {
             if (answer.reading() instanceof Reading.Decoded<Fact> good && good.value() instanceof CoreVersionRaised raised) {
                 core = core(raised.coreVersion());
@@ -200,7 +230,7 @@ final class PartitionRerun {
         return switch (events.read(data.value())) {
             case Reading.Unreadable<Event> bad -> unreadable(data, bad.reason(), bad.detail());
             case Reading.Decoded<Event> good when isInPlace(data, good.value()) ->
-                    new Input.Recorded(partition, data.offset(), good.value(), RecordStamp.crc32cOfFramed(Objects.requireNonNull(data.value())));
+                    new Input.Recorded(partition, data.offset(), good.value(), rules.checksum().applyAsInt(Objects.requireNonNull(data.value())));
             case Reading.Decoded<Event> _ ->
                     unreadable(data, SkipReason.WRONG_KEY, skipped == null ? "its key is not that of its aggregate" : skipped.detail());
         };
@@ -213,7 +243,7 @@ final class PartitionRerun {
     private boolean isInPlace(LogEntry.Data data, Event event) {
         String aggregate = event.envelope().aggregate();
         try {
-            return Arrays.equals(data.key(), Partitions.key(aggregate)) && Partitions.of(aggregate, partitions) == partition;
+            return Arrays.equals(data.key(), Partitions.key(aggregate)) && rules.partitionOf().applyAsInt(aggregate) == partition;
         } catch (IllegalArgumentException e) {
             return false;
         }

@@ -62,6 +62,10 @@ public final class SimLog {
         messages.get(partitionOf(message.envelope().aggregate())).add(message);
     }
 
+    void issued(Command command) {
+        commands(command.envelope().aggregate()).add(command);
+    }
+
     void append(Event event) {
         events.get(partitionOf(event.envelope().aggregate())).add(event);
     }

@@ -39,6 +39,9 @@ public final class World {
 
     /** Sees everything that comes onto the log, and every step. */
     public interface Watcher {
+        /** An instance of the controller starts, with those bounds. */
+        default void controllerStarted(Limits bounds) {}
+
         /** An event was appended. */
         default void appended(int partition, long offset, Event event) {}
 
@@ -318,11 +321,8 @@ public final class World {
 
     /** Starts an instance from the log; the one that ran before is gone. */
     public void startController() {
-        controller = new SimController(log, limits, offsets, this::issued, committed.copy(), committed.runs());
-    }
-
-    private void issued(Command command) {
-        log.commands(command.envelope().aggregate()).add(command);
+        controller = new SimController(log, limits, offsets, log::issued, committed.copy(), committed.runs());
+        watchers.forEach(watcher -> watcher.controllerStarted(limits));
     }
 
     /** The controller's bounds from its next start on: what it decides again may differ from its earlier decisions. */
@@ -343,7 +343,7 @@ public final class World {
     /** A standby takes over; the instance that ran before does not know, and goes on deciding from where it stands. */
     public void standby() {
         SimController before = controller;
-        zombie = before == null ? null : before.twin(limits, this::issued);
+        zombie = before == null ? null : before.twin(limits, log::issued);
         startController();
     }
 
@@ -379,7 +379,7 @@ public final class World {
         if (running == null) {
             return;
         }
-        SimController again = SimController.fromTheBeginning(log, limits, this::issued);
+        SimController again = SimController.fromTheBeginning(log, limits, log::issued);
         String difference = again.catchUpWith(running);
         if (!difference.isEmpty()) {
             throw new IllegalStateException("I13: the log decided again comes to something else: " + difference);
