@@ -127,6 +127,8 @@ final class ArgumentRules {
         RULES.put("--sweep", text("KEY=V1,V2, for example host=1%,5%", "[a-z_.-]+=[^,=]+(,[^,=]+)*"));
         RULES.put("--timeout", whole(1, 3_600));
         RULES.put("log trim --keep-hours", whole(0, 87_600));
+        RULES.put("log retain --keep-hours", whole(0, 87_600));
+        RULES.put("log retain --keep-snapshots", whole(1, 1_000));
         RULES.put("store gc --store", NOT_EMPTY);
         RULES.put("store gc --older-than-hours", whole(1, 87_600));
         RULES.put("whatif --route", text("round-robin, sticky, prefix or recorded", "round-robin|sticky|prefix|recorded"));

@@ -3,6 +3,7 @@ package io.tierlog.ops.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -23,6 +24,7 @@ import io.tierlog.ops.kafka.EmbeddedKafka;
 import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -186,6 +188,7 @@ class SnapshotRestoreTest {
             }
 
             forgetMembers(admin, application);
+            retentionLeavesWhatFollowsItsSnapshot(cluster, log, snapshots);
             admin.deleteTopics(List.of(changelog)).all().get(30, TimeUnit.SECONDS);
             try (ControllerApp app = ControllerApp.start(ControllerConfig.of(KafkaAccess.of(broker.bootstrapServers()), data.resolve("third"))
                     .with().applicationId(application).http("127.0.0.1", 0).build())) {
@@ -194,5 +197,27 @@ class SnapshotRestoreTest {
                 assertTrue(message.contains("snapshot restore"), message);
             }
         }
+    }
+
+    /** Two rounds: each trims up to a snapshot of its own, and the first has written what left to files. */
+    private void retentionLeavesWhatFollowsItsSnapshot(String[] cluster, LogSource log, Path snapshots) throws Exception {
+        Path archive = data.resolve("archive");
+        List<Long> before = begins(log, TOPICS.decisions());
+        String[] retain = {"log", "retain", cluster[0], cluster[1], "--snapshots", snapshots.toString(), "--keep-hours", "0", "--keep-snapshots", "2",
+            "--archive", archive.toString()};
+        Answer wrong = run("log", "retain", cluster[0], cluster[1], "--snapshots", snapshots.toString(), "--keep-snapshots", "0");
+        assertTrue(wrong.exitCode() == 2 && wrong.err().contains("--keep-snapshots: '0'"), wrong.toString());
+        succeeds("log", "retain", cluster[0], cluster[1], "--snapshots", snapshots.toString(), "--keep-hours", "0", "--dry-run");
+        assertEquals(before, begins(log, TOPICS.decisions()), "a dry run deletes nothing");
+        succeeds(retain);
+        Snapshot last = SnapshotDirectory.find(snapshots);
+        assertEquals(last.places().stream().map(PartitionStart.At::lastDecision).toList(), begins(log, TOPICS.decisions()));
+        assertNotEquals(before, begins(log, TOPICS.decisions()));
+        try (Stream<Path> files = Files.walk(archive.resolve(last.name()))) {
+            assertTrue(files.anyMatch(file -> file.getFileName().toString().startsWith("decisions")), "the decisions that left are in the archive");
+        }
+        succeeds(retain);
+        assertEquals(2, new SnapshotDirectory(snapshots).list().size());
+        succeeds("audit", "verify", cluster[0], cluster[1], "--snapshot", snapshots.toString());
     }
 }

@@ -143,7 +143,7 @@ public final class SnapshotDirectory {
     }
 
     /** Deletes all but the newest {@code count}. */
-    void keep(int count) {
+    public void keep(int count) {
         List<Path> all = paths();
         try {
             for (Path one : all.subList(0, Math.max(0, all.size() - count))) {

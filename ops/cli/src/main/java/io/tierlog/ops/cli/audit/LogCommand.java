@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli.audit;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -27,7 +26,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** {@code tierlog log}: the records of a log as a whole. */
-@Command(name = "log", description = "Trim a log.", subcommands = LogCommand.Trim.class)
+@Command(name = "log", description = "Trim a log.", subcommands = {LogRetainCommand.class, LogCommand.Trim.class})
 public final class LogCommand extends CommandGroup {
     /** {@code tierlog log trim}. */
     @Command(
@@ -69,33 +68,33 @@ public final class LogCommand extends CommandGroup {
                 if (!dryRun) {
                     trim.delete(plan);
                 }
-                print(plan);
+                print(spec.commandLine().getOut(), format, plan, dryRun);
                 return 0;
             } catch (AuditException e) {
                 throw new CliError(e.getMessage(), e.hint(), CliError.BAD_INPUT, e);
             }
         }
+    }
 
-        private void print(LogTrim.Plan plan) throws JsonProcessingException {
-            PrintWriter out = spec.commandLine().getOut();
-            switch (format) {
-                case text -> {
-                    out.println(String.format(Locale.ROOT, "%-24s  %12s  %12s  %s", "PARTITION", dryRun ? "WOULD DELETE" : "DELETED", "BEGINS AT",
-                            "LIMITED BY"));
-                    plan.cuts().forEach(cut -> out.println(String.format(Locale.ROOT, "%-24s  %12d  %12d  %s", cut.place(), cut.records(),
-                            Math.max(cut.begin(), cut.before()), cut.limit())));
-                    out.println("groups looked at: " + (plan.groups().isEmpty() ? "none" : String.join(", ", plan.groups())));
-                }
-                case json -> {
-                    ObjectNode all = new ObjectMapper().createObjectNode();
-                    ArrayNode cuts = all.putArray("cuts");
-                    plan.cuts().forEach(cut -> cuts.addObject().put("topic", cut.place().topic()).put("partition", cut.place().partition())
-                            .put("records", cut.records()).put("begins_at", Math.max(cut.begin(), cut.before())).put("limited_by", cut.limit()));
-                    plan.groups().forEach(all.putArray("groups")::add);
-                    out.println(all);
-                }
+    /** Prints each cut, and what limits it. */
+    static void print(PrintWriter out, OutputFormat format, LogTrim.Plan plan, boolean dryRun) {
+        switch (format) {
+            case text -> {
+                out.println(String.format(Locale.ROOT, "%-24s  %12s  %12s  %s", "PARTITION", dryRun ? "WOULD DELETE" : "DELETED", "BEGINS AT",
+                        "LIMITED BY"));
+                plan.cuts().forEach(cut -> out.println(String.format(Locale.ROOT, "%-24s  %12d  %12d  %s", cut.place(), cut.records(),
+                        Math.max(cut.begin(), cut.before()), cut.limit())));
+                out.println("groups looked at: " + (plan.groups().isEmpty() ? "none" : String.join(", ", plan.groups())));
             }
-            out.flush();
+            case json -> {
+                ObjectNode all = new ObjectMapper().createObjectNode();
+                ArrayNode cuts = all.putArray("cuts");
+                plan.cuts().forEach(cut -> cuts.addObject().put("topic", cut.place().topic()).put("partition", cut.place().partition())
+                        .put("records", cut.records()).put("begins_at", Math.max(cut.begin(), cut.before())).put("limited_by", cut.limit()));
+                plan.groups().forEach(all.putArray("groups")::add);
+                out.println(all);
+            }
         }
+        out.flush();
     }
 }
