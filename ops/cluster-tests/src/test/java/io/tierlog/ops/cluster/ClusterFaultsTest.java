@@ -8,6 +8,8 @@ import io.tierlog.controller.http.AccessRules;
 import io.tierlog.controller.http.Endpoint;
 import io.tierlog.events.registry.RegistryConfig;
 import io.tierlog.events.topic.Topics;
+import io.tierlog.ops.audit.Finding;
+import io.tierlog.ops.audit.VerifyReport;
 import io.tierlog.ops.cluster.FaultRounds.Strike;
 import io.tierlog.ops.dashboard.DashboardApp;
 import io.tierlog.ops.dashboard.DashboardConfig;
@@ -81,8 +83,9 @@ class ClusterFaultsTest {
             CommandRun shown = CommandRun.succeeds(cluster, cluster.access().certificate("operator"), "policy", "show");
             Path policy = Files.writeString(state.resolve("policy.yaml"), shown.text());
             CommandRun.succeeds(cluster, cluster.access().certificate("operator"), "policy", "apply", policy.toString(),
-                    "--timeout", "60");
-            CommandRun.succeeds(cluster, cluster.access().certificate("auditor"), "audit", "verify");
+                    "--timeout", "60", "--record-keys", cluster.recordKeys("operator").toString());
+            CommandRun.succeeds(cluster, cluster.access().certificate("auditor"), "audit", "verify",
+                    "--record-keys", cluster.recordKeys("master").toString());
             assertTrue(dashboard.awaitRunning(Duration.ofSeconds(60)));
         }
         assertEquals(List.of(), cluster.brokers().denials());
@@ -161,5 +164,20 @@ class ClusterFaultsTest {
         // The registry keeps its schemas in memory, so it is frozen and not killed; what needs it to start comes after it.
         rounds.round("frozen: registry; killed: agent, directory", List.of(new Strike(Fault.FROZEN, cluster.registry()),
                 new Strike(Fault.KILLED, cluster.agentOf("a")), new Strike(Fault.KILLED, cluster.directoryPart())));
+    }
+
+    /** By principals that may write the topics, without the keys. Last, since the audit names these records for ever. */
+    @Test
+    @Order(6)
+    void recordsWithoutTheCodeOfTheirSenderChangeNothing() throws Exception {
+        Forgeries forgeries = new Forgeries(cluster);
+        forgeries.send();
+        Until.holds("dead letters with reason FORGED", () -> forgeries.deadLetters() == Forgeries.EVENTS + Forgeries.COMMANDS);
+        // A controller that takes over passes the decision over.
+        rounds.roundWithoutAudit("forged records; killed: controller", List.of(new Strike(Fault.KILLED, cluster.controllers().getFirst())));
+        VerifyReport report = rounds.audit();
+        assertEquals(Forgeries.EVENTS + Forgeries.DECISIONS + Forgeries.PLACEMENTS, report.findings().get(Finding.CODE), () -> report.findings().toString());
+        assertEquals(Forgeries.EVENTS, forgeries.skipped());
+        assertEquals(Forgeries.EVENTS + Forgeries.COMMANDS, forgeries.deadLetters());
     }
 }

@@ -7,6 +7,7 @@ import io.tierlog.ops.cli.Main;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -26,11 +27,21 @@ record CommandRun(int code, String text) {
         if (!command[0].equals("acls") && !command[0].equals("topics")) {
             all.addAll(List.of("--registry-url", cluster.registryUrl()));
         }
+        return run(all, cluster.directory());
+    }
+
+    /** Runs a command that needs no cluster, and must succeed. */
+    static void succeedsAlone(Path directory, String... command) {
+        CommandRun run = run(List.of(command), directory);
+        assertEquals(0, run.code(), run::text);
+    }
+
+    private static CommandRun run(List<String> all, Path directory) {
         StringWriter text = new StringWriter();
         CommandLine line = new CommandLine(new Main());
         line.setOut(new PrintWriter(text, true));
         line.setErr(new PrintWriter(text, true));
-        int code = Main.run(line, all, Map.of(), cluster.directory());
+        int code = Main.run(line, all, Map.of(), directory);
         return new CommandRun(code, text.toString());
     }
 

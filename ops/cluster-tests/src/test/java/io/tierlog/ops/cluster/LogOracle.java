@@ -8,18 +8,23 @@ import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.LogReader;
 import io.tierlog.events.Reading;
+import io.tierlog.events.sign.RecordKeys;
+import io.tierlog.events.sign.RecordSigning;
 import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.audit.ClusterLog;
 import io.tierlog.ops.audit.LogSource;
+import io.tierlog.ops.audit.LogStart;
 import io.tierlog.ops.audit.Verifier;
 import io.tierlog.ops.audit.VerifyReport;
 import io.tierlog.ops.audit.rerun.Rerun;
 import io.tierlog.ops.audit.rerun.RerunReport;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.event.Event;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 
 /** What must hold of the log once the work is done: it is whole, at rest, and decided as this build decides. For one thread. */
@@ -29,10 +34,13 @@ final class LogOracle {
 
     private final KafkaAccess access;
     private final Codec codec;
+    private final RecordSigning signing;
 
-    LogOracle(KafkaAccess access, Codec codec) {
+    /** {@code masterKeys} is the file of keys that sign the records. */
+    LogOracle(KafkaAccess access, Codec codec, Path masterKeys) {
         this.access = access;
         this.codec = codec;
+        this.signing = new RecordSigning(RecordKeys.read(masterKeys), Topics.DEFAULT, RecordSigning.Mode.REQUIRE);
     }
 
     /** Verifies while work goes on: nothing that is only unfinished may be reported. */
@@ -56,9 +64,11 @@ final class LogOracle {
         return last.get();
     }
 
-    private VerifyReport verify(boolean atRest) throws InterruptedException {
+    /** Of the log as it is. */
+    VerifyReport verify(boolean atRest) throws InterruptedException {
         try (LogSource log = new ClusterLog(access)) {
-            return new Verifier(log, Topics.DEFAULT, codec, new Verifier.Options(THREADS, atRest, true, true)).verify();
+            Verifier.Options options = new Verifier.Options(THREADS, atRest, true, true, LogStart.BEGINNING, Optional.of(signing));
+            return new Verifier(log, Topics.DEFAULT, codec, options).verify();
         }
     }
 

@@ -41,7 +41,7 @@ import org.testcontainers.containers.Network;
 import org.testcontainers.utility.DockerImageName;
 
 /**
- * Three brokers, a schema registry, two controllers, a directory and two agents, each in a container. The engine models run in this process: they
+ * Three brokers, a schema registry, two controllers, a directory and two agents, each in a container; all records have codes. The engine models run in this process: they
  * share memory files and sockets with the agents through a directory that all of them see under the same path. For one thread.
  */
 final class TierlogCluster implements AutoCloseable {
@@ -88,6 +88,7 @@ final class TierlogCluster implements AutoCloseable {
     }
 
     private void start() throws Exception {
+        makeRecordKeys();
         brokers.parts().forEach(this::begin);
         begin(registry);
         long start = System.nanoTime();
@@ -109,6 +110,24 @@ final class TierlogCluster implements AutoCloseable {
         codec = new Codec(new RegistryClient(new RegistryConfig(List.of(URI.create(registryUrl())), Credentials.NONE, PATIENT_REGISTRY)));
         Stream.of(controllers, List.of(started), agents).flatMap(List::stream).forEach(this::begin);
         Stream.of(controllers, List.of(started), agents).flatMap(List::stream).forEach(Part::awaitReady);
+    }
+
+    /** By the commands that docs/cluster.md shows. */
+    private void makeRecordKeys() throws IOException {
+        Files.createDirectories(recordKeys("master").getParent());
+        String master = recordKeys("master").toString();
+        CommandRun.succeedsAlone(directory, "keys", "create", "--file", master, "--id", "k1");
+        for (String node : NODES) {
+            CommandRun.succeedsAlone(directory, "keys", "derive", "--file", master, "--node", node, "--out", recordKeys(node).toString());
+        }
+        for (String role : List.of("directory", "operator")) {
+            CommandRun.succeedsAlone(directory, "keys", "derive", "--file", master, "--" + role, "--out", recordKeys(role).toString());
+        }
+    }
+
+    /** The file of keys of a node or a role; {@code master} has those of the controllers. */
+    Path recordKeys(String name) {
+        return directory.resolve("record-keys").resolve(name);
     }
 
     private void begin(Part part) {
@@ -149,11 +168,12 @@ final class TierlogCluster implements AutoCloseable {
     }
 
     private List<String> controller(int number) {
-        return List.of("controller", "--state-dir", directory.resolve("controller-" + number).toString(), "--api-listen", "none", "--no-directory");
+        return List.of("controller", "--state-dir", directory.resolve("controller-" + number).toString(), "--api-listen", "none", "--no-directory",
+                "--record-keys", recordKeys("master").toString());
     }
 
     private List<String> directoryArguments() {
-        return List.of("directory", "--state-dir", directory.resolve("directory").toString());
+        return List.of("directory", "--state-dir", directory.resolve("directory").toString(), "--record-keys", recordKeys("directory").toString());
     }
 
     private List<String> agent(String node) {
@@ -165,6 +185,7 @@ final class TierlogCluster implements AutoCloseable {
                 "--block-tokens", String.valueOf(workload(1).blockTokens()),
                 "--registration-timeout", "60",
                 "--no-tcp",
+                "--record-keys", recordKeys(node).toString(),
                 "--engine-socket", socket(node).toString());
     }
 
