@@ -58,7 +58,7 @@ export function follow(query, token, on, silentMs = SILENT_MS) {
   return () => stop.abort();
 }
 
-/** Fetches one page once, again while the log is read for another one; calls on.page or on.refused unless the function that it returns is called before. */
+/** Fetches one page, again while the log is read for another one; calls on.page or on.refused unless what it returns is called before. */
 export function once(query, token, on) {
   const stop = new AbortController();
   const { page, ...rest } = query;

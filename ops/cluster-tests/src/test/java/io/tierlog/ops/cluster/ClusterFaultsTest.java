@@ -176,7 +176,8 @@ class ClusterFaultsTest {
         // A controller that takes over passes the decision over.
         rounds.roundWithoutAudit("forged records; killed: controller", List.of(new Strike(Fault.KILLED, cluster.controllers().getFirst())));
         VerifyReport report = rounds.audit();
-        assertEquals(Forgeries.EVENTS + Forgeries.DECISIONS + Forgeries.PLACEMENTS, report.findings().get(Finding.CODE), () -> report.findings().toString());
+        assertEquals(Forgeries.EVENTS + Forgeries.DECISIONS + Forgeries.PLACEMENTS, report.findings().get(Finding.CODE),
+                () -> report.findings().toString());
         assertEquals(Forgeries.EVENTS, forgeries.skipped());
         assertEquals(Forgeries.EVENTS + Forgeries.COMMANDS, forgeries.deadLetters());
     }

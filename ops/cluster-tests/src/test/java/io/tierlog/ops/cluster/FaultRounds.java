@@ -66,8 +66,8 @@ final class FaultRounds implements AutoCloseable {
         oracle.verifyAtRest();
         oracle.rerunIsTheSame();
         long events = oracle.everyEventIsThereOnce();
-        table.add(String.format(Locale.ROOT, "%-44s decisions stood still for %5.1f s at most; %d events, hit ratio %.2f", name, replayed.silence(), events,
-                replayed.hitRatio()));
+        table.add(String.format(Locale.ROOT, "%-44s decisions stood still for %5.1f s at most; %d events, hit ratio %.2f", name,
+                replayed.silence(), events, replayed.hitRatio()));
         System.out.println(table.getLast());
     }
 

@@ -51,8 +51,9 @@ public final class DashboardApp implements AutoCloseable {
                     System::currentTimeMillis, config.operatorApi().isPresent());
             LogWork work = closers.add("log work", new LogWork());
             TimeTravel past = new TimeTravel(() -> new ClusterLog(config.kafka()), config.topics(), new Codec(ids), work, pages);
-            Explorer explorer = new Explorer(most -> new ClusterLog(config.kafka(), most, Long.MAX_VALUE), config.topics(), new Codec(ids), work, past);
-            LogContents contents = new LogContents((most, toMs) -> new ClusterLog(config.kafka(), most, toMs), config.topics(), config.snapshots(), work);
+            LogContents.Tail tail = (most, toMs) -> new ClusterLog(config.kafka(), most, toMs);
+            Explorer explorer = new Explorer(most -> tail.apply(most, Long.MAX_VALUE), config.topics(), new Codec(ids), work, past);
+            LogContents contents = new LogContents(tail, config.topics(), config.snapshots(), work);
             server = closers.add("page server", new PageServer(new PageServer.Access(config.listen(), config.tls(), tokens), pages, past, explorer,
                     contents, closers.add("controller calls", new ControllerCalls(config.operatorApi(), config.tls())),
                     streams::start));

@@ -277,7 +277,8 @@ class LivePageTest {
         assertFalse(found.contains("after-the-moment"), found);
         browser.run("[...document.querySelectorAll('.travel button')].find((b) => b.innerText === 'Back to live').click()");
         browser.await("live again", "return document.querySelector('.link').innerText === 'live'");
-        browser.await("the same search, and what came later", "return document.querySelector('.found')?.innerText.includes('after-the-moment') ?? false");
+        browser.await("the same search, and what came later",
+                "return document.querySelector('.found')?.innerText.includes('after-the-moment') ?? false");
         assertFalse(browser.text(".found p:not(.note)").contains("host of " + held.aggregate()), "it has left since");
         browser.run("[...document.querySelectorAll('.tools button')].find((b) => b.innerText === 'Go back in time').click()");
         browser.await("the slider", "return document.querySelector('.travel input') !== null");

@@ -68,8 +68,8 @@ public final class NodeMigrations {
     }
 
     /**
-     * What runs is cancelled; its places in the budgets stay taken until it has ended. A recall of a later request stops the part too: it began from an
-     * order that was delivered again after the node had forgotten it, and no one else asks for its end.
+     * What runs is cancelled; its places in the budgets stay taken until it has ended. A recall of a later request stops the part too: it began from
+     * an order that was delivered again after the node had forgotten it, and nothing else asks for its end.
      */
     public static void recalled(DecisionContext d, MigrationRecalled e) {
         String aggregate = e.envelope().aggregate();

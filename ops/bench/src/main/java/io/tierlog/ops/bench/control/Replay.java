@@ -192,7 +192,8 @@ final class Replay {
         RecordedLog log = supply.log(requests);
         KafkaAccess plain = environment.access().withCompression(variant.compression());
         Controller controller = Controller.replaying(
-                environment, topics -> variant.codes() ? plain.withSigning(environment.signing(topics)) : plain, "recorded-" + ++logs, log.partitions());
+                environment, topics -> variant.codes() ? plain.withSigning(environment.signing(topics)) : plain, "recorded-" + ++logs,
+                log.partitions());
         KafkaAccess access = controller.access();
         Topics topics = controller.topics();
         Backlog backlog = new Backlog(environment, controller.group(), topics.events(), log.partitions());

@@ -35,8 +35,8 @@ import picocli.CommandLine.Spec;
         description = "One round of retention: make a snapshot, verify it, archive the records that leave, and trim the log before it.",
         footer = {
             "",
-            "Run it from a timer, with the same directory each time. Each step is what snapshot create, snapshot verify, audit export and log trim do,",
-            "and a round that is killed loses nothing: the next one begins with a snapshot of its own. Two rounds at once do no harm.",
+            "Run it from a timer, with the same directory each time. Each step is what snapshot create, snapshot verify, audit export and log trim",
+            "do, and a round that is killed loses nothing: the next one begins with a snapshot of its own. Two rounds at once do no harm.",
             "Exit codes: 0 done, 1 the log breaks a check or the snapshot differs: nothing was deleted, 2 the log cannot be read or a directory",
             "cannot be written."
         })
@@ -109,7 +109,8 @@ final class LogRetainCommand implements Callable<Integer> {
     }
 
     private Snapshotter snapshotter(SnapshotDirectory directory, LogSource source) {
-        return new Snapshotter(directory, source, cluster.topics(), cluster.codec(), Math.min(MOST_THREADS, Runtime.getRuntime().availableProcessors()));
+        int threads = Math.min(MOST_THREADS, Runtime.getRuntime().availableProcessors());
+        return new Snapshotter(directory, source, cluster.topics(), cluster.codec(), threads);
     }
 
     /** All that a cut may take: no record that is deleted was appended after {@code toMs}. */

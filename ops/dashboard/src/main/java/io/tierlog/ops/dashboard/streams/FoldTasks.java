@@ -32,8 +32,8 @@ public final class FoldTasks {
         }
 
         /**
-         * Gives every row that changed to the store, a null value where it is gone. Not under the lock: a put waits for the changelog, for a minute when
-         * the brokers do not answer, and the page must say so meanwhile.
+         * Gives every row that changed to the store, a null value where it is gone. Not under the lock: a put waits for the changelog, for a minute
+         * when the brokers do not answer, and the page must say so meanwhile.
          */
         void writeOut(BiConsumer<byte[], byte @Nullable []> put) {
             List<Row> changes = new ArrayList<>();
