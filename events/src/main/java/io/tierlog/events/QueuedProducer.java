@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -89,6 +90,7 @@ public final class QueuedProducer implements AutoCloseable {
         private final long deadlineNs;
         private final Consumer<Throwable> failed;
         private final Runnable acknowledged;
+        private final AtomicBoolean reported = new AtomicBoolean();
         private volatile @Nullable Throwable refused;
 
         Entry(ProducerRecord<byte[], byte[]> record, int size, long deadlineNs, Consumer<Throwable> failed, Runnable acknowledged) {
@@ -206,6 +208,9 @@ public final class QueuedProducer implements AutoCloseable {
             while (entry != null) {
                 try {
                     deliver(entry);
+                } catch (RuntimeException | Error e) {
+                    fail(entry, e);
+                    throw e;
                 } finally {
                     done(entry);
                 }
@@ -213,6 +218,12 @@ public final class QueuedProducer implements AutoCloseable {
             }
         } catch (InterruptedException e) {
             // Closed with records left: they fail below.
+        } catch (RuntimeException | Error e) {
+            if (!Thread.currentThread().isInterrupted()) {
+                throw e;
+            }
+            // Closed meanwhile: it does not run again.
+            ThreadFaults.ofProcess().met(thread.getName(), e);
         }
         refuseAll();
     }
@@ -326,6 +337,9 @@ public final class QueuedProducer implements AutoCloseable {
 
     /** On the thread of the queue or on one of the producer, which an Error would end. */
     private void call(Entry entry, Runnable callback) {
+        if (!entry.reported.compareAndSet(false, true)) {
+            return;
+        }
         try {
             callback.run();
         } catch (RuntimeException e) {

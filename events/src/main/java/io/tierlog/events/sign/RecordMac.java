@@ -62,7 +62,7 @@ final class RecordMac {
     /** What a code says of a record. */
     enum Verdict {
         NO_CODE,
-        /** The id of the key is not in our file. */
+        /** Our file has no key of that name under the id. */
         UNKNOWN_ID,
         /** Our file has the id, and another key has made the code, or the record was changed. */
         WRONG,

@@ -110,25 +110,11 @@ public final class RecordSigning {
         return name == null ? null : check(name, new RecordMac.Signed(topic, partition, key, value), headers);
     }
 
-    /** How our keys fit records that controllers of this log have written. For one thread. */
-    public static final class Fit {
-        private boolean right;
-        private boolean wrong;
-
-        /** Whether a record has an id that our file has, made by another key, and none is right. */
-        public boolean isOfOtherFile() {
-            return wrong && !right;
-        }
-    }
-
-    /** Compares one more record that a controller wrote; counts nothing. */
-    public void compare(Fit fit, String topic, int partition, byte @Nullable [] key, byte @Nullable [] value, Headers headers) {
+    /** Whether a record of a controller was signed under an id that our file has, by another key; counts nothing. */
+    public boolean isOfOtherKey(String topic, int partition, byte @Nullable [] key, byte @Nullable [] value, Headers headers) {
         String name = KeyNames.ofController(topics, topic, key);
-        if (name != null) {
-            RecordMac.Verdict verdict = RecordMac.verdict(headers, keys, name, new RecordMac.Signed(topic, partition, key, value));
-            fit.right |= verdict == RecordMac.Verdict.RIGHT;
-            fit.wrong |= verdict == RecordMac.Verdict.WRONG;
-        }
+        RecordMac.Signed record = new RecordMac.Signed(topic, partition, key, value);
+        return name != null && RecordMac.verdict(headers, keys, name, record) == RecordMac.Verdict.WRONG;
     }
 
     private @Nullable String check(String name, RecordMac.Signed record, Headers headers) {

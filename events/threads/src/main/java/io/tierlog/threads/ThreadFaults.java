@@ -56,8 +56,7 @@ public final class ThreadFaults {
         try {
             note(thread, fault);
         } catch (RuntimeException | Error again) {
-            // Memory is short: the caller goes on, which matters more than the line.
-            fault.addSuppressed(again);
+            // Memory is short: the caller goes on, which matters more than the line. Nothing is added to the fault: both may be the same object.
         }
     }
 

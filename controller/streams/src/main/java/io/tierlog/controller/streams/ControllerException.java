@@ -196,9 +196,9 @@ public abstract sealed class ControllerException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
         OtherKeys(TopicPartition decisions) {
-            super("the last decisions of " + decisions + " were signed under an id for which --record-keys has another key: with this file every"
-                    + " event of an honest sender would be put aside as forged. Nothing was decided. Give the file that this log is signed with",
-                    null);
+            super("the last decision of " + decisions + " was signed under an id for which --record-keys has another key: with this file every event"
+                    + " of an honest sender would be put aside as forged. Nothing was decided. Give the file that this log is signed with; if a"
+                    + " controller ran with a wrong file before, give this file's key a new id: tierlog keys add, promote, derive", null);
         }
     }
 

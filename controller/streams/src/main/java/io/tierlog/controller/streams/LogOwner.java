@@ -10,7 +10,6 @@ import io.tierlog.events.RecordReader;
 import io.tierlog.events.RecordStamp;
 import io.tierlog.events.UnknownTypeException;
 import io.tierlog.events.registry.RegistryUnavailableException;
-import io.tierlog.events.sign.RecordSigning;
 import io.tierlog.events.topic.Topics;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.SkipReason;
@@ -49,7 +48,7 @@ import org.slf4j.LoggerFactory;
  *       offsets, changelog or decisions were lost, and the controller stops before it decides anything.
  *   <li>Records that no controller of this log has written are passed over, however many come after the last decision, and named at
  *       {@code /health}: see {@link DecisionTail}.
- *   <li>Where records have codes, the last decisions must fit our keys: with those of another log every event would be put aside as forged.
+ *   <li>Where records have codes, the last decision must fit our keys: with those of another log every event would be put aside as forged.
  *   <li>A partition without decisions and without state must have its first records: otherwise they were trimmed, and this is not a new log.
  *   <li>The last event that the state decided must be there, and be that event. A topic of events that was deleted and made again would give
  *       offsets, and with them ids of operations, a second time.
@@ -138,7 +137,7 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
      * @throws ControllerException.StateLost when they do not end at the same decision
      * @throws ControllerException.ForeignDecision when a record after the last decision of the state may be a decision, and cannot be read
      * @throws ControllerException.EventsLost when the events that were decided are not there
-     * @throws ControllerException.OtherKeys when the last decisions were signed under an id for which our file has another key
+     * @throws ControllerException.OtherKeys when the last decision was signed under an id for which our file has another key
      * @throws ControllerException.Closing when this was closed meanwhile
      */
     @Override
@@ -257,14 +256,12 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
         long begin = consumer.beginningOffsets(List.of(place)).getOrDefault(place, 0L);
         consumer.seek(place, Math.max(begin, last + 1 - FIRST_STEP));
         List<DecisionTail.Entry> entries = new ArrayList<>(FIRST_STEP);
-        RecordSigning.Fit keys = new RecordSigning.Fit();
         read(consumer, place, last + 1, record -> {
             entries.add(entry(record));
-            access.signing().ifPresent(on -> on.compare(keys, record.topic(), record.partition(), record.key(), record.value(), record.headers()));
+            if (record.offset() == last && isOfOtherKey(record)) {
+                throw new ControllerException.OtherKeys(place);
+            }
         });
-        if (keys.isOfOtherFile()) {
-            throw new ControllerException.OtherKeys(place);
-        }
         DecisionTail.Foreign foreign = new DecisionTail.Foreign();
         DecisionTail.unchained(entries, decisions(state)).forEach(foreign::add);
         return foreign;
@@ -389,6 +386,13 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
                 yield new DecisionTail.Entry(record.offset(), null, RecordStamp.NONE);
             }
         };
+    }
+
+    /** Whether a decision that our state proves was signed by another key than our file has under the same id. */
+    private boolean isOfOtherKey(ConsumerRecord<byte[], byte[]> record) {
+        return access.signing()
+                .map(on -> on.isOfOtherKey(record.topic(), record.partition(), record.key(), record.value(), record.headers()))
+                .orElse(false);
     }
 
     /** A decision that no controller with our keys has written, where codes are checked. */

@@ -11,6 +11,7 @@ import io.tierlog.agent.queue.UnitQueue.Load;
 import io.tierlog.agent.queue.UnitQueue.Unit;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.OperationReason;
+import io.tierlog.threads.ThreadFaults;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.Collections;
@@ -145,7 +146,7 @@ public final class DiskWorkers implements DiskTransfers, AutoCloseable {
             }
         } catch (RuntimeException | Error e) {
             // A block file does not throw; a defect of it must not leave the unit without an end.
-            LOG.error("the disk tier threw", e);
+            ThreadFaults.ofProcess().met("tierlog-disk", e);
             Arrays.fill(results, from, to, failed(OperationReason.IO));
         }
     }
@@ -167,7 +168,7 @@ public final class DiskWorkers implements DiskTransfers, AutoCloseable {
         try {
             more = ran && file.compact().more();
         } catch (RuntimeException | Error e) {
-            LOG.error("compaction threw", e);
+            ThreadFaults.ofProcess().met("tierlog-compaction", e);
         }
         if (!more || !submitCompaction()) {
             compacting.set(false);

@@ -24,6 +24,7 @@ import io.tierlog.ops.kafka.EmbeddedKafka;
 import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -35,8 +36,15 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
+import org.apache.avro.file.DataFileReader;
+import org.apache.avro.generic.GenericDatumReader;
+import org.apache.avro.generic.GenericRecord;
+import org.apache.avro.util.Utf8;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.RemoveMembersFromConsumerGroupOptions;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -182,6 +190,7 @@ class SnapshotRestoreTest {
             assertEquals(before, rows(log, changelog), "rows and counts are those that were lost");
             ControllerConfig another = ControllerConfig.of(KafkaAccess.of(broker.bootstrapServers()), data.resolve("second"))
                     .with().applicationId(application).http("127.0.0.1", 0).tickMs(50).build();
+            appendGarbage(broker.bootstrapServers());
             decidesOn(another, log);
             for (String what : List.of("verify", "rerun")) {
                 succeeds("audit", what, cluster[0], cluster[1], "--snapshot", snapshot.directory().toString());
@@ -199,6 +208,13 @@ class SnapshotRestoreTest {
         }
     }
 
+    private static void appendGarbage(String servers) throws Exception {
+        try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(Map.of("bootstrap.servers", servers), new ByteArraySerializer(),
+                new ByteArraySerializer())) {
+            producer.send(new ProducerRecord<>(TOPICS.events(), 0, null, "garbage".getBytes(StandardCharsets.UTF_8))).get();
+        }
+    }
+
     /** Two rounds: each trims up to a snapshot of its own, and the first has written what left to files. */
     private void retentionLeavesWhatFollowsItsSnapshot(String[] cluster, LogSource log, Path snapshots) throws Exception {
         Path archive = data.resolve("archive");
@@ -213,11 +229,27 @@ class SnapshotRestoreTest {
         Snapshot last = SnapshotDirectory.find(snapshots);
         assertEquals(last.places().stream().map(PartitionStart.At::lastDecision).toList(), begins(log, TOPICS.decisions()));
         assertNotEquals(before, begins(log, TOPICS.decisions()));
-        try (Stream<Path> files = Files.walk(archive.resolve(last.name()))) {
-            assertTrue(files.anyMatch(file -> file.getFileName().toString().startsWith("decisions")), "the decisions that left are in the archive");
+        try (Stream<Path> files = Files.walk(archive)) {
+            Path events = files.filter(file -> file.endsWith("events.avro") && file.toString().contains(last.name())).findFirst().orElseThrow();
+            assertTrue(Files.exists(events.resolveSibling("decisions.avro")));
+            List<String> unreadable = new ArrayList<>();
+            try (DataFileReader<GenericRecord> rows = new DataFileReader<>(events.toFile(), new GenericDatumReader<>())) {
+                rows.forEach(row -> {
+                    if (row.get("type").toString().equals("UNREADABLE")) {
+                        unreadable.add(((Map<?, ?>) row.get("fields")).get(new Utf8("value")).toString());
+                    }
+                });
+            }
+            assertEquals(List.of(HexFormat.of().formatHex("garbage".getBytes(StandardCharsets.UTF_8))), unreadable,
+                    "the bytes of what cannot be decoded are in the archive too");
         }
         succeeds(retain);
         assertEquals(2, new SnapshotDirectory(snapshots).list().size());
         succeeds("audit", "verify", cluster[0], cluster[1], "--snapshot", snapshots.toString());
+        String verified = SnapshotDirectory.find(snapshots).name();
+        succeeds("snapshot", "create", cluster[0], cluster[1], "--to", snapshots.toString());
+        new SnapshotDirectory(snapshots).keep(1);
+        assertEquals(List.of(verified, SnapshotDirectory.find(snapshots).name()),
+                new SnapshotDirectory(snapshots).list().stream().map(Snapshot::name).toList(), "the next one is verified from it");
     }
 }

@@ -41,8 +41,9 @@ import org.testcontainers.containers.Network;
 import org.testcontainers.utility.DockerImageName;
 
 /**
- * Three brokers, a schema registry, two controllers, a directory and two agents, each in a container; all records have codes. The engine models run in
- * this process: they share memory files and sockets with the agents through a directory that all of them see under the same path. For one thread.
+ * Three brokers, a schema registry, two controllers, a directory and two agents, each in a container; all records have codes. The engine models
+ * run in this process: they share memory files and sockets with the agents through a directory that all of them see under the same path. For one
+ * thread.
  */
 final class TierlogCluster implements AutoCloseable {
     static final int PARTITIONS = 4;

@@ -123,7 +123,7 @@ final class DirectoryStream implements StreamObserver<StreamRequest> {
             return problem(problem);
         } catch (LookupQueries.NotAtOnce e) {
             throw e;
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             LOG.error("a query failed", e);
             return problem(Problem.internal());
         }

@@ -13,6 +13,7 @@ import io.tierlog.agent.queue.UnitQueue.Unit;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationReason;
+import io.tierlog.threads.ThreadFaults;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Collections;
@@ -195,7 +196,7 @@ public final class StoreWorkers implements StoreTransfers, AutoCloseable {
             result = call.apply(new ObjectName(namespace, key));
         } catch (RuntimeException | Error e) {
             // The port does not throw; a defect of a store must not leave the unit without an end.
-            LOG.error("the store threw on object {}", key, e);
+            ThreadFaults.ofProcess().met("tierlog-store", e);
             return failed(OperationReason.IO);
         }
         if (result.status() == BlockStatus.FAILED && result.reason() != OperationReason.NOT_FOUND) {

@@ -3,9 +3,12 @@ package io.tierlog.ops.audit.export;
 
 import io.tierlog.ops.audit.AuditException;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
+import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import org.apache.avro.Schema;
 import org.apache.avro.file.CodecFactory;
 import org.apache.avro.file.DataFileWriter;
@@ -19,6 +22,7 @@ import org.apache.avro.generic.GenericRecord;
 final class TableFile implements AutoCloseable {
     private static final int COMPRESSION = 6;
 
+    private final Path directory;
     private final Path file;
     private final Path part;
     private final DataFileWriter<GenericRecord> writer;
@@ -30,6 +34,7 @@ final class TableFile implements AutoCloseable {
      * @throws AuditException when it is there already, or cannot be written
      */
     TableFile(Path directory, String name, Schema schema) {
+        this.directory = directory;
         file = directory.resolve(name + ".avro");
         part = directory.resolve(name + ".avro.part");
         if (Files.exists(file)) {
@@ -60,10 +65,19 @@ final class TableFile implements AutoCloseable {
     Exporter.Table finish(String name) {
         try {
             writer.close();
+            force(part, StandardOpenOption.WRITE);
             Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
+            // Records that are archived here may be deleted from the log next.
+            force(directory, StandardOpenOption.READ);
             return new Exporter.Table(name, file, rows, Files.size(file));
         } catch (IOException e) {
             throw failed(e);
+        }
+    }
+
+    private static void force(Path path, OpenOption how) throws IOException {
+        try (FileChannel channel = FileChannel.open(path, how)) {
+            channel.force(true);
         }
     }
 

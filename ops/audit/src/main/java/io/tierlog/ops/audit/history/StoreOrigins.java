@@ -108,21 +108,27 @@ final class StoreOrigins {
         }
     }
 
+    /** Reports before it were trimmed. */
+    private long begin(int partition) {
+        try (RecordCursor inputs = new RecordCursor(source, topics.events(), partition)) {
+            return inputs.begin();
+        }
+    }
+
     /** The nodes that reported the placements of a partition. */
     private void reports(int partition) {
-        long begin;
-        try (RecordCursor inputs = new RecordCursor(source, topics.events(), partition)) {
-            begin = inputs.begin(); // The report may be trimmed.
-        }
-        Set<Long> causes = new TreeSet<>(placed.values().stream().filter(at -> at.partition() == partition && at.cause() >= begin)
+        long begin = begin(partition);
+        TreeSet<Long> causes = new TreeSet<>(placed.values().stream().filter(at -> at.partition() == partition && at.cause() >= begin)
                 .map(Placed::cause).toList());
-        for (long cause : causes) {
-            try (RecordCursor inputs = new RecordCursor(source, topics.events(), partition, cause)) {
-                LogEntry.Data data = inputs.next();
-                if (data != null && data.offset() == cause && events.read(data.value()) instanceof Reading.Decoded<Event>(Event event)
-                        && event instanceof BlocksStored stored) {
+        if (causes.isEmpty()) {
+            return;
+        }
+        try (RecordCursor inputs = new RecordCursor(source, topics.events(), partition, causes.first())) {
+            for (LogEntry.Data data = inputs.next(); data != null && data.offset() <= causes.last(); data = inputs.next()) {
+                long offset = data.offset();
+                if (causes.contains(offset) && events.read(data.value()) instanceof Reading.Decoded<Event>(BlocksStored stored)) {
                     placed.forEach((key, at) -> {
-                        if (at.partition() == partition && at.cause() == cause) {
+                        if (at.partition() == partition && at.cause() == offset) {
                             nodes.put(key, stored.node());
                         }
                     });

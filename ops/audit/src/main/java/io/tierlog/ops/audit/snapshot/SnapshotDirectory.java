@@ -142,11 +142,15 @@ public final class SnapshotDirectory {
         return all.isEmpty() ? Optional.empty() : Optional.of(Snapshot.in(all.getLast()));
     }
 
-    /** Deletes all but the newest {@code count}. */
+    /** Deletes all but the newest {@code count}, and the newest verified one: from it the next is verified where the log has no beginning. */
     public void keep(int count) {
         List<Path> all = paths();
+        Optional<Path> verified = all.reversed().stream().filter(SnapshotDirectory::isVerified).findFirst();
         try {
             for (Path one : all.subList(0, Math.max(0, all.size() - count))) {
+                if (verified.filter(one::equals).isPresent()) {
+                    continue;
+                }
                 // What has a name is whole, so it loses its name first; when the process is killed here, the next one deletes the rest.
                 String leftover = MAKING + UUID.randomUUID();
                 Files.createFile(directory.resolve(leftover + LOCK));
@@ -156,6 +160,14 @@ public final class SnapshotDirectory {
             }
         } catch (IOException e) {
             throw unreadable(e);
+        }
+    }
+
+    private static boolean isVerified(Path path) {
+        try {
+            return Snapshot.in(path).isVerified();
+        } catch (AuditException e) {
+            return false;
         }
     }
 

@@ -56,6 +56,10 @@ final class AuditRerunCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
+        if (compared.compareSpeed && from.isChosen()) {
+            throw new CliError("--compare-speed does not go with --snapshot: the bare reader begins with the first record", "leave one of them out",
+                    CliError.BAD_INPUT);
+        }
         return audit.read(cluster, source -> {
             Codec codec = cluster.codec();
             RerunReport report = AuditOptions.withProgress(spec.commandLine().getErr(), source, () -> rerun(source, codec));

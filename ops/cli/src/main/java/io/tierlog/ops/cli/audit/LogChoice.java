@@ -13,6 +13,7 @@ import java.io.Console;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.Objects;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -41,8 +42,17 @@ public class LogChoice {
 
     /** Runs {@code job} on the log; when it cannot be read, the error gives a hint and the exit code {@link CliError#BAD_INPUT}. */
     <T> T read(ClusterOptions cluster, Job<T> job) throws Exception {
-        try (WatchedLog source = new WatchedLog(log == null ? new ClusterLog(cluster.kafka()) : new DirectoryLog(log))) {
-            return job.run(source);
+        return hinting(() -> {
+            try (WatchedLog source = new WatchedLog(log == null ? new ClusterLog(cluster.kafka()) : new DirectoryLog(log))) {
+                return job.run(source);
+            }
+        });
+    }
+
+    /** Runs work on a log; when it cannot be read, the error gives a hint and the exit code {@link CliError#BAD_INPUT}. */
+    static <T> T hinting(Callable<T> work) throws Exception {
+        try {
+            return work.call();
         } catch (AuditException e) {
             throw new CliError(e.getMessage(), e.hint(), CliError.BAD_INPUT, e);
         } catch (UnknownTypeException e) {

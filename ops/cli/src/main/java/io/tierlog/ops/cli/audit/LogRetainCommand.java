@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli.audit;
 
-import io.tierlog.ops.audit.AuditException;
 import io.tierlog.ops.audit.ClusterLog;
 import io.tierlog.ops.audit.Finding;
 import io.tierlog.ops.audit.LogSource;
@@ -19,6 +18,8 @@ import io.tierlog.ops.cli.command.OutputFormat;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
@@ -36,12 +37,13 @@ import picocli.CommandLine.Spec;
         footer = {
             "",
             "Run it from a timer, with the same directory each time. Each step is what snapshot create, snapshot verify, audit export and log trim",
-            "do, and a round that is killed loses nothing: the next one begins with a snapshot of its own. Two rounds at once do no harm.",
+            "do, and a round that is killed loses nothing: the next one begins with a snapshot of its own. Run one round at a time.",
             "Exit codes: 0 done, 1 the log breaks a check or the snapshot differs: nothing was deleted, 2 the log cannot be read or a directory",
             "cannot be written."
         })
 final class LogRetainCommand implements Callable<Integer> {
     private static final int MOST_THREADS = 4;
+    private static final DateTimeFormatter ROUND = DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss'Z'").withZone(ZoneOffset.UTC);
 
     @Spec
     CommandSpec spec;
@@ -70,23 +72,27 @@ final class LogRetainCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
+        return LogChoice.hinting(this::retain);
+    }
+
+    private int retain() throws Exception {
         try (LogSource source = new ClusterLog(cluster.kafka())) {
             SnapshotDirectory directory = new SnapshotDirectory(snapshots);
             Snapshot snapshot = verified(directory, source);
             LogTrim trim = new LogTrim(cluster.kafka(), source, cluster.topics(), cluster.codec());
-            long keepFromMs = System.currentTimeMillis() - TimeUnit.HOURS.toMillis(keepHours);
+            long nowMs = System.currentTimeMillis();
+            long keepFromMs = nowMs - TimeUnit.HOURS.toMillis(keepHours);
             LogTrim.Plan plan = trim.plan(snapshot, keepFromMs);
             if (!dryRun) {
                 if (archive != null && plan.cuts().stream().anyMatch(cut -> cut.records() > 0)) {
-                    export(source, archive.resolve(snapshot.name()), keepFromMs);
+                    // With the time: the numbers of snapshots begin again when their directory is lost.
+                    export(source, archive.resolve(ROUND.format(Instant.ofEpochMilli(nowMs)) + "-" + snapshot.name()), keepFromMs);
                 }
                 trim.delete(plan);
                 directory.keep(keepSnapshots);
             }
             LogCommand.print(spec.commandLine().getOut(), format, plan, dryRun);
             return 0;
-        } catch (AuditException e) {
-            throw new CliError(e.getMessage(), e.hint(), CliError.BAD_INPUT, e);
         }
     }
 
@@ -118,8 +124,8 @@ final class LogRetainCommand implements Callable<Integer> {
         WatchedLog source = new WatchedLog(log);
         PrintWriter err = spec.commandLine().getErr();
         err.println("archiving to " + to);
-        Exporter exporter = new Exporter(source, cluster.topics(), cluster.codec());
-        Moment end = Moment.parse("--to", Instant.ofEpochMilli(toMs).toString(), cluster.topics());
+        Exporter exporter = new Exporter(source, cluster.topics(), cluster.codec(), true);
+        Moment end = new Moment.Time(toMs);
         LogChoice.withProgress(err, source, () -> exporter.write(to, new Stretch(Optional.empty(), Optional.of(end))));
     }
 }

@@ -34,6 +34,11 @@ final class SnapshotChoice {
         return snapshot == null ? LogStart.BEGINNING : of(SnapshotDirectory.find(snapshot, moment), source, topics);
     }
 
+    /** Whether a snapshot was named. */
+    boolean isChosen() {
+        return snapshot != null;
+    }
+
     private static LogStart of(Snapshot found, LogSource source, Topics topics) {
         found.requireOf(topics, source.partitions(topics.events()));
         return found;

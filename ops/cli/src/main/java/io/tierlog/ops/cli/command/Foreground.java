@@ -5,6 +5,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Keeps a command running until a signal ends the process or the service fails, and closes the service either way.
@@ -12,6 +14,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * <p>After a signal the process ends with the JVM's usual code (130 for SIGINT, 143 for SIGTERM), once the service is closed.
  */
 public final class Foreground {
+    private static final Logger LOG = LoggerFactory.getLogger(Foreground.class);
+
     private Foreground() {}
 
     /**
@@ -27,7 +31,11 @@ public final class Foreground {
         Thread hook = new Thread(
                 () -> {
                     signalled.set(true);
-                    close(service);
+                    try {
+                        close(service);
+                    } catch (CompletionException e) {
+                        LOG.warn("not closed cleanly", e);
+                    }
                 },
                 "tierlog-shutdown");
         Runtime.getRuntime().addShutdownHook(hook);

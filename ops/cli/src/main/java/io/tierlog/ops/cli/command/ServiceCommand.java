@@ -61,13 +61,13 @@ public abstract class ServiceCommand<S extends AutoCloseable> implements Callabl
     public final Integer call() throws Exception {
         OptionValues values = ClusterOptions.checked(() -> OptionFlags.values(spec, options()));
         OptionFlags.log(spec.name(), ClusterOptions.checked(() -> effective(values)));
-        try (LastResort last = new LastResort();
+        try (UncaughtFaults uncaught = new UncaughtFaults();
                 S service = started(values)) {
             awaitUp(service);
             Reachable where = reachable(service);
             ReadyLine.print(spec.commandLine().getOut(), format, where.text(), where.fields());
             afterReady(service);
-            throw Foreground.untilSignalled(service, last.or(ended(service)));
+            throw Foreground.untilSignalled(service, uncaught.or(ended(service)));
         }
     }
 

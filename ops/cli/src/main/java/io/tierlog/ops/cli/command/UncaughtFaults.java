@@ -21,26 +21,29 @@ import org.slf4j.LoggerFactory;
  *                                 \--> not closed within 30 s: the process ends as it is, with the same code
  * </pre>
  */
-final class LastResort implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(LastResort.class);
+final class UncaughtFaults implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(UncaughtFaults.class);
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private final CompletableFuture<Throwable> met = new CompletableFuture<>();
+    private final CountDownLatch tripped = new CountDownLatch(1);
     private final CountDownLatch closed = new CountDownLatch(1);
     private final Duration patience;
     private final IntConsumer halt;
     private final UncaughtExceptionHandler handler = this::ends;
     private final @Nullable UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();
 
-    LastResort() {
+    UncaughtFaults() {
         this(PATIENCE, Runtime.getRuntime()::halt);
     }
 
     /** For tests: halts by {@code halt}, which receives the exit code. */
-    LastResort(Duration patience, IntConsumer halt) {
+    UncaughtFaults(Duration patience, IntConsumer halt) {
         this.patience = patience;
         this.halt = halt;
         Thread.setDefaultUncaughtExceptionHandler(handler);
+        // Now: after a fault there may be no memory for a thread.
+        Thread _ = Thread.ofPlatform().daemon().name("tierlog-uncaught-faults").start(this::watch);
     }
 
     /** The first end of both: by a fault of a thread, or the service's own. */
@@ -50,27 +53,35 @@ final class LastResort implements AutoCloseable {
         return first;
     }
 
-    /** Runs on the thread that ends, and needs no other: there may be no memory for one. */
+    /** On the thread that ends: it waits for nothing, since the service may join it while it closes. */
     private void ends(Thread thread, Throwable fault) {
+        tripped.countDown();
         try {
             LOG.error("the thread {} has ended by a fault that nothing expects, and the process ends for it", thread.getName(), fault);
             met.complete(new CliError("the thread " + thread.getName() + " has ended by a fault that nothing expects: " + fault,
                     "look at the log, and start again", CliError.FAILURE, fault));
-            if (closed.await(patience.toMillis(), TimeUnit.MILLISECONDS)) {
-                return;
+        } catch (RuntimeException | Error e) {
+            // Memory is short: the process ends without the line.
+            met.complete(fault);
+        }
+    }
+
+    private void watch() {
+        try {
+            tripped.await();
+            if (!closed.await(patience.toMillis(), TimeUnit.MILLISECONDS)) {
+                halt.accept(CliError.FAILURE);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-        } catch (RuntimeException | Error e) {
-            fault.addSuppressed(e);
         }
-        halt.accept(CliError.FAILURE);
     }
 
     /** The service has closed. */
     @Override
     public void close() {
         closed.countDown();
+        tripped.countDown();
         if (Thread.getDefaultUncaughtExceptionHandler() == handler) {
             Thread.setDefaultUncaughtExceptionHandler(before);
         }

@@ -27,7 +27,7 @@ import picocli.CommandLine.Command;
 
 /** A thread that no part supervises and that ends by a fault. */
 @Timeout(60)
-class LastResortTest {
+class UncaughtFaultsTest {
     private static final int PATIENCE_S = 30;
 
     private static Thread fails(String name) {
@@ -39,7 +39,7 @@ class LastResortTest {
     @Test
     void aServiceThatDoesNotCloseIsEndedAsItIs() throws Exception {
         CompletableFuture<Integer> halted = new CompletableFuture<>();
-        try (LastResort last = new LastResort(Duration.ofMillis(1), halted::complete)) {
+        try (UncaughtFaults last = new UncaughtFaults(Duration.ofMillis(1), halted::complete)) {
             CompletableFuture<Throwable> end = last.or(new CompletableFuture<Throwable>()).toCompletableFuture();
             Thread thread = fails("one");
             CliError error = (CliError) end.get(PATIENCE_S, TimeUnit.SECONDS);
@@ -53,7 +53,7 @@ class LastResortTest {
     void aServiceThatClosesIsNotHalted() throws Exception {
         CompletableFuture<Integer> halted = new CompletableFuture<>();
         Thread thread;
-        try (LastResort last = new LastResort(Duration.ofSeconds(PATIENCE_S), halted::complete)) {
+        try (UncaughtFaults last = new UncaughtFaults(Duration.ofSeconds(PATIENCE_S), halted::complete)) {
             CompletableFuture<Throwable> end = last.or(new CompletableFuture<Throwable>()).toCompletableFuture();
             thread = fails("two");
             assertEquals(StackOverflowError.class, end.get(PATIENCE_S, TimeUnit.SECONDS).getCause().getClass());
@@ -62,9 +62,22 @@ class LastResortTest {
         assertFalse(halted.isDone());
     }
 
+    /** As the device's, which joins its lanes. */
+    @Test
+    void aServiceThatJoinsTheThreadCloses() throws Exception {
+        CompletableFuture<Integer> halted = new CompletableFuture<>();
+        try (UncaughtFaults last = new UncaughtFaults(Duration.ofSeconds(PATIENCE_S), halted::complete)) {
+            CompletableFuture<Throwable> end = last.or(new CompletableFuture<Throwable>()).toCompletableFuture();
+            Thread thread = fails("three");
+            assertEquals(StackOverflowError.class, end.get(PATIENCE_S, TimeUnit.SECONDS).getCause().getClass());
+            assertTrue(thread.join(Duration.ofSeconds(PATIENCE_S / 2)), "the thread that failed waits for nothing");
+        }
+        assertFalse(halted.isDone());
+    }
+
     @Test
     void theEndOfTheServiceItselfCounts() throws Exception {
-        try (LastResort last = new LastResort()) {
+        try (UncaughtFaults last = new UncaughtFaults()) {
             Throwable why = new IllegalStateException("the log is another one");
             assertSame(why, last.or(CompletableFuture.completedFuture(why)).toCompletableFuture().get());
             assertSame(why, last.or(CompletableFuture.failedFuture(why)).toCompletableFuture().get());
@@ -74,7 +87,7 @@ class LastResortTest {
     @Test
     void whatHandledFaultsBeforeDoesSoAgain() {
         Thread.UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();
-        LastResort last = new LastResort();
+        UncaughtFaults last = new UncaughtFaults();
         assertTrue(Thread.getDefaultUncaughtExceptionHandler() != before);
         last.close();
         assertSame(before, Thread.getDefaultUncaughtExceptionHandler());
