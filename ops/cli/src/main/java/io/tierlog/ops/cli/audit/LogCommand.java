@@ -26,7 +26,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** {@code tierlog log}: the records of a log as a whole. */
-@Command(name = "log", description = "Trim a log.", subcommands = {LogRetainCommand.class, LogCommand.Trim.class})
+@Command(name = "log", description = "Trim a log, once or round by round.", subcommands = {LogRetainCommand.class, LogCommand.Trim.class})
 public final class LogCommand extends CommandGroup {
     /** {@code tierlog log trim}. */
     @Command(
