@@ -125,7 +125,9 @@ public final class LookupQueries {
         KeyAnswers answers = ask(chain, false);
         if (prefetch) {
             PackedKeys keys = chain.keys();
-            ProbeSink.Probe probe = new ProbeSink.Probe(chain.namespace(), keys.bytes(), keys.width(), chain.firstIndex());
+            // Without tokens all callers look alike.
+            String sharer = caller.equals(Caller.LOCAL) ? chain.namespace() : caller.name();
+            ProbeSink.Probe probe = new ProbeSink.Probe(sharer, chain.namespace(), keys.bytes(), keys.width(), chain.firstIndex());
             probes.ifPresent(sink -> sink.probe(probe, node.stream().toList()));
         }
         return new Existence(answers.presences(), dated(answers.freshness()));

@@ -26,7 +26,6 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -37,7 +36,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Asks for promotion of what is on a disk and in no memory: looks where each block is, leaves out what was asked for lately, and hands on batches
- * for each node. One thread of its own, a bounded queue before it; safe for use by several threads. What is lost here costs a slower read, never
+ * for each node. One thread of its own, a bounded queue before it that callers share fairly; safe for use by several threads. What is lost here costs a slower read, never
  * an answer.
  */
 public final class PromotionProbes implements ProbeSink, AutoCloseable {
@@ -50,8 +49,7 @@ public final class PromotionProbes implements ProbeSink, AutoCloseable {
     private final LongSupplier clockMs;
     private final RecentProbes recent;
     private final ProbeCounts counts = new ProbeCounts();
-    /** Keys that may still be taken to wait. */
-    private final Semaphore keysFree;
+    private final WaitingProbes waiting;
     private final AtomicBoolean failing = new AtomicBoolean();
     private final ThreadPoolExecutor thread;
 
@@ -68,26 +66,25 @@ public final class PromotionProbes implements ProbeSink, AutoCloseable {
         this.directory = directory;
         this.clockMs = clockMs;
         recent = new RecentProbes(limits);
-        keysFree = new Semaphore(limits.keysUnderWay());
+        waiting = new WaitingProbes(limits.underWay(), limits.keysUnderWay());
         thread = new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(limits.underWay()),
                 Supervised.pool("tierlog-directory-probes"));
     }
 
     @Override
     public boolean probe(Probe probe, List<String> nodes) {
-        int keys = probe.keys().length / probe.width();
-        if (!keysFree.tryAcquire(keys)) {
-            counts.count(End.DROPPED, keys);
+        WaitingProbes.Waiting added = new WaitingProbes.Waiting(probe, nodes);
+        List<WaitingProbes.Waiting> dropped = waiting.add(added);
+        dropped.forEach(each -> counts.count(End.DROPPED, each.keys()));
+        if (dropped.contains(added)) {
             return false;
         }
         try {
-            thread.execute(() -> take(probe, nodes, keys));
-            return true;
+            thread.execute(this::takeNext);
         } catch (RejectedExecutionException e) {
-            keysFree.release(keys);
-            counts.count(End.DROPPED, keys);
-            return false;
+            // As many turns are due as probes may wait: one of them is this probe's. Or this is closed.
         }
+        return true;
     }
 
     /** A node has answered a probe of any sender: blocks that it refuses for a while are not requested from it meanwhile. */
@@ -115,20 +112,29 @@ public final class PromotionProbes implements ProbeSink, AutoCloseable {
         thread.execute(what);
     }
 
-    private void take(Probe probe, List<String> nodes, int keys) {
+    /** One turn; there may be more turns than probes, since a probe that was dropped leaves its turn. */
+    private void takeNext() {
+        waiting.next().ifPresent(next -> {
+            try {
+                take(next);
+            } finally {
+                waiting.done(next);
+            }
+        });
+    }
+
+    private void take(WaitingProbes.Waiting next) {
         try {
-            if (look(probe, nodes)) {
+            if (look(next.probe(), next.nodes())) {
                 failing.set(false);
             } else {
-                counts.count(End.FAILED, keys);
+                counts.count(End.FAILED, next.keys());
             }
         } catch (RuntimeException e) {
-            counts.count(End.FAILED, keys);
+            counts.count(End.FAILED, next.keys());
             if (failing.compareAndSet(false, true)) {
                 LOG.warn("probes cannot be looked at, and nothing is promoted for them meanwhile", e);
             }
-        } finally {
-            keysFree.release(keys);
         }
     }
 

@@ -203,7 +203,7 @@ final class ProbedNode implements AutoCloseable {
         for (int i = from; i < to; i++) {
             System.arraycopy(PlacementLog.key(i).unshared(), 0, keys, (i - from) * 16, 16);
         }
-        probes.probe(new ProbeSink.Probe(NAMESPACE, keys, 16, from), nodes);
+        probes.probe(new ProbeSink.Probe("router", NAMESPACE, keys, 16, from), nodes);
         CountDownLatch looked = new CountDownLatch(1);
         probes.afterAll(looked::countDown);
         looked.await();

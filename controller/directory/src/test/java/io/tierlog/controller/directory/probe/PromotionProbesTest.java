@@ -80,7 +80,7 @@ class PromotionProbesTest {
         for (int i = 0; i < count; i++) {
             System.arraycopy(PlacementLog.key(first + i).unshared(), 0, keys, i * 16, 16);
         }
-        return new Probe("model/a", keys, 16, first);
+        return new Probe("router", "model/a", keys, 16, first);
     }
 
     /** All that was asked for, once all probes are looked at. */
