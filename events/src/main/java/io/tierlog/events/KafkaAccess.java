@@ -24,11 +24,14 @@ public record KafkaAccess(String bootstrapServers, Map<String, String> propertie
     private static final String INTERCEPTORS = "interceptor.classes";
     private static final String COMPRESSION = "compression.type";
     /**
-     * How long a connection may take to be made, and how long after it has failed again and again. A machine that is gone does not refuse, it is
-     * silent; a producer waits for its coordinator's machine until then and sends nothing else. Kafka's own values are 10 s and 30 s.
+     * How long a connection may take to be made, how long after it has failed again and again, and how long an answer may take. A machine that is
+     * gone does not refuse, it is silent, and one that stands still keeps its connections; a producer waits for its coordinator's machine until
+     * then and sends nothing else, and several such waits follow each other. Kafka's own values are 10 s, 30 s and 30 s.
      */
-    private static final Map<String, String> CONNECTING =
-            Map.of("socket.connection.setup.timeout.ms", "1500", "socket.connection.setup.timeout.max.ms", "3000");
+    private static final Map<String, String> PATIENCE = Map.of(
+            "socket.connection.setup.timeout.ms", "1500",
+            "socket.connection.setup.timeout.max.ms", "3000",
+            "request.timeout.ms", "10000");
 
     /** Copies the properties. */
     public KafkaAccess {
@@ -87,7 +90,7 @@ public record KafkaAccess(String bootstrapServers, Map<String, String> propertie
 
     /** Client properties with {@code more}, which win. A broker that is gone is abandoned soon, unless the properties say otherwise. */
     public Map<String, Object> client(Map<String, Object> more) {
-        Map<String, Object> all = new HashMap<>(CONNECTING);
+        Map<String, Object> all = new HashMap<>(PATIENCE);
         all.putAll(properties);
         all.put("bootstrap.servers", bootstrapServers);
         all.putAll(more);

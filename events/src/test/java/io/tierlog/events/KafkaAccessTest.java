@@ -25,13 +25,14 @@ final class KafkaAccessTest {
         assertEquals("none", plain.withCompression("none").compression());
     }
 
-    /** Kafka's own 10 s to 30 s kept decisions from going on for 31 s after the death of a broker's machine. */
+    /** Kafka's own 10 s to 30 s kept decisions from going on for 31 s after the death of a broker's machine, and for 101 s after its freeze. */
     @Test
     void aSilentBrokerIsAbandonedSoonUnlessTheOperatorSaysOtherwise() {
         KafkaAccess chosen = new KafkaAccess("a:1", Map.of(CONNECTING, "9000", CONNECTING_AT_MOST, "9000"), Duration.ofSeconds(1));
 
         assertEquals("1500", KafkaAccess.of("a:1").client(Map.of()).get(CONNECTING));
         assertEquals("3000", KafkaAccess.of("a:1").producer(Map.of()).get(CONNECTING_AT_MOST));
+        assertEquals("10000", KafkaAccess.of("a:1").client(Map.of()).get("request.timeout.ms"));
         assertEquals("9000", chosen.client(Map.of()).get(CONNECTING));
         assertEquals("9000", chosen.producer(Map.of()).get(CONNECTING_AT_MOST));
     }

@@ -9,9 +9,11 @@ import io.tierlog.controller.http.ServerException;
 import io.tierlog.controller.http.StatusServer;
 import io.tierlog.controller.streams.api.LogAccess;
 import io.tierlog.controller.streams.api.OperatorApi;
+import io.tierlog.events.Causes;
 import io.tierlog.events.ClockWatch;
 import io.tierlog.events.Closers;
 import io.tierlog.events.Codec;
+import io.tierlog.events.PassingFaults;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.TopicAdmin;
 import io.tierlog.events.acl.AccessRole;
@@ -66,6 +68,7 @@ public final class ControllerApp implements AutoCloseable {
     private final CompletableFuture<Optional<Throwable>> ended = new CompletableFuture<>();
     private final CountDownLatch running = new CountDownLatch(1);
     private final AtomicBoolean closed = new AtomicBoolean();
+    private final PassingFaults passing = new PassingFaults();
     private volatile Optional<SpanExport> spans = Optional.empty();
     private int httpPort;
     private int apiPort = -1;
@@ -269,6 +272,11 @@ public final class ControllerApp implements AutoCloseable {
                 ? new ControllerException.TopicMissing(config.topics().events(), failure) : root(failure);
         if (cause instanceof ControllerException.Closing) {
             return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
+        }
+        if (!(cause instanceof ControllerException) && passing.survives(failure, System.nanoTime())) {
+            LOG.warn("another stream thread goes on, since the brokers failed this one: {}", Causes.of(failure));
+            metrics.threadReplaced();
+            return StreamThreadExceptionResponse.REPLACE_THREAD;
         }
         // Once, and whole: Streams hangs what else went wrong onto it as suppressed exceptions.
         LOG.error("the controller stops: {}", cause.getMessage(), failure);

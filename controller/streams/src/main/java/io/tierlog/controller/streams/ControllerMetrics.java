@@ -35,6 +35,8 @@ final class ControllerMetrics {
     private final Counter registryWaits = counter("tierlog_registry_waits_total", "Times a record waited for the schema registry");
     private final Counter rowsSampled = counter("tierlog_invariant_rows_checked_total", "Rows of the tables that samples have looked at");
     private final Counter violations = counter("tierlog_invariant_violations_total", "What samples have found that does not hold", "invariant");
+    private final Counter threadsReplaced =
+            counter("tierlog_stream_threads_replaced_total", "Stream threads that another one replaced after a fault of the brokers");
     private final Counter damaged = counter("tierlog_state_damaged_total", "Times that damaged state was set aside and restored");
     private final Gauge timerLag = Gauge.builder()
             .name("tierlog_timer_lag_seconds")
@@ -120,6 +122,10 @@ final class ControllerMetrics {
 
     void registryWait() {
         registryWaits.inc();
+    }
+
+    void threadReplaced() {
+        threadsReplaced.inc();
     }
 
     void damaged() {

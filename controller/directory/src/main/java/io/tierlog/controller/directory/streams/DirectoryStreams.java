@@ -8,9 +8,11 @@ import io.tierlog.controller.http.StatusServer;
 import io.tierlog.controller.streams.DamagedState;
 import io.tierlog.controller.streams.FreeSpace;
 import io.tierlog.controller.streams.RecordCodeMetrics;
+import io.tierlog.events.Causes;
 import io.tierlog.events.ClockWatch;
 import io.tierlog.events.Closers;
 import io.tierlog.events.Codec;
+import io.tierlog.events.PassingFaults;
 import io.tierlog.schemas.directory.Published;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -50,6 +52,7 @@ public final class DirectoryStreams implements AutoCloseable {
     private final CompletableFuture<Optional<Throwable>> ended = new CompletableFuture<>();
     private final CountDownLatch running = new CountDownLatch(1);
     private final AtomicBoolean closed = new AtomicBoolean();
+    private final PassingFaults passing = new PassingFaults();
 
     /**
      * Prepares an instance on a log with that many partitions.
@@ -141,6 +144,10 @@ public final class DirectoryStreams implements AutoCloseable {
 
     private StreamThreadExceptionResponse fatal(Throwable failure) {
         if (!health.isClosing()) {
+            if (passing.survives(failure, System.nanoTime())) {
+                LOG.warn("another stream thread goes on, since the brokers failed this one: {}", Causes.of(failure));
+                return StreamThreadExceptionResponse.REPLACE_THREAD;
+            }
             LOG.error("the directory stops: {}", failure.getMessage(), failure);
             health.failed(String.valueOf(failure.getMessage()));
             ended.complete(Optional.of(failure));

@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  * another sender, with a sink of its own. Trade-off: what waited then is never reported; what the node holds is.
  */
 public final class KafkaEventSink implements EventSink, AutoCloseable {
-    private static final int REQUEST_TIMEOUT_MS = 30_000;
+    private static final int REQUEST_TIMEOUT_MS = 10_000;
     private static final int END_MS = 5_000;
 
     private final AgentLog log;
