@@ -11,8 +11,8 @@ import java.util.Properties;
 import java.util.TreeMap;
 
 /**
- * Certificates, users and passwords of the cluster, and a file of client properties for each of them. The brokers make the common name of a
- * certificate the principal, so a part is the same principal whether it shows a certificate or a password. For one thread.
+ * Certificates, users, passwords and tokens of the cluster, and a file of client properties for each of them. The brokers make the common name of a
+ * certificate the principal, so a part is the same principal whether it shows a certificate, a password or a token. For one thread.
  */
 final class Access {
     /** The brokers among themselves. */
@@ -26,6 +26,7 @@ final class Access {
 
     private final Path directory;
     private final Certificates certificates;
+    private final Tokens tokens = new Tokens();
 
     /** With files in {@code directory}, which the containers see under the same path. */
     Access(Path directory) throws IOException {
@@ -85,6 +86,26 @@ final class Access {
         properties.put("sasl.jaas.config", "org.apache.kafka.common.security.scram.ScramLoginModule required username=\"" + user + "\" password=\""
                 + password + "\";");
         return properties;
+    }
+
+    /** Properties of a client with a token of OAuth. */
+    Map<String, String> token(String principal) throws IOException {
+        Map<String, String> properties = trusting("SASL_SSL", certificates.authority());
+        properties.put("sasl.mechanism", "OAUTHBEARER");
+        properties.put("sasl.jaas.config", "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required;");
+        properties.put("sasl.login.callback.handler.class", "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler");
+        properties.put("sasl.oauthbearer.token.endpoint.url", tokenFile(principal).toUri().toString());
+        return properties;
+    }
+
+    /** Where the token of {@code principal} lies; Kafka's clients read only files that a system property of theirs allows. */
+    Path tokenFile(String principal) throws IOException {
+        return Files.writeString(directory.resolve(principal + ".jwt"), tokens.token(principal));
+    }
+
+    /** What the brokers check tokens with. */
+    byte[] tokenKeys() {
+        return tokens.publicKeys();
     }
 
     private static Map<String, String> trusting(String protocol, Path authority) {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cluster;
 
+import com.github.dockerjava.api.model.Bind;
 import com.github.dockerjava.api.model.ExposedPort;
 import com.github.dockerjava.api.model.HostConfig;
 import com.github.dockerjava.api.model.PortBinding;
 import com.github.dockerjava.api.model.Ports;
+import com.github.dockerjava.api.model.Volume;
 import io.tierlog.events.KafkaAccess;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -48,11 +50,13 @@ final class Brokers {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final List<Part> brokers = new ArrayList<>();
+    private static final String DATA = "/var/lib/kafka/data";
+
     private final String outsideServers;
     private final KafkaAccess admin;
 
-    /** Three brokers that are not started yet. */
-    Brokers(Network network, Access access) throws IOException {
+    /** Three brokers that are not started yet; {@code disks} has one for each, or is empty: then each has its files in its container. */
+    Brokers(Network network, Access access, List<SmallDisk> disks) throws IOException {
         DockerImageName image = Images.kafka();
         List<String> outside = new ArrayList<>();
         byte[] key = access.brokerKey();
@@ -63,8 +67,11 @@ final class Brokers {
             outside.add("127.0.0.1:" + port);
             brokers.add(new Part("kafka-" + id, image, network, "Kafka Server started", container -> {
                 settings(container, node, port);
-                security(container, key, authority);
+                security(container, key, authority, access.tokenKeys());
+                disks.stream().skip(node - 1L).findFirst().ifPresent(disk -> container.withCreateContainerCmdModifier(create ->
+                        Objects.requireNonNull(create.getHostConfig()).withBinds(new Bind(disk.directory().toString(), new Volume(DATA)))));
             }));
+            disks.stream().skip(node - 1L).findFirst().ifPresent(brokers.getLast()::setDisk);
         }
         outsideServers = String.join(",", outside);
         admin = as(access.certificate(Access.ADMIN));
@@ -92,7 +99,7 @@ final class Brokers {
                 .withEnv("KAFKA_LISTENER_SECURITY_PROTOCOL_MAP", "OUTSIDE:SSL,PASSWORD:SASL_SSL,CERTIFICATE:SSL,CONTROLLER:SSL")
                 .withEnv("KAFKA_INTER_BROKER_LISTENER_NAME", "CERTIFICATE")
                 .withEnv("KAFKA_CONTROLLER_LISTENER_NAMES", "CONTROLLER")
-                .withEnv("KAFKA_LOG_DIRS", "/var/lib/kafka/data")
+                .withEnv("KAFKA_LOG_DIRS", DATA)
                 .withEnv("KAFKA_DEFAULT_REPLICATION_FACTOR", "3")
                 .withEnv("KAFKA_MIN_INSYNC_REPLICAS", "2")
                 .withEnv("KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR", "3")
@@ -106,7 +113,17 @@ final class Brokers {
                 .withEnv("CLUSTER_ID", "5L6g3nShT-eMCtK--X86sw");
     }
 
-    private static void security(GenericContainer<?> container, byte[] key, byte[] authority) {
+    private static void security(GenericContainer<?> container, byte[] key, byte[] authority, byte[] tokenKeys) {
+        String keysUrl = "file://" + SECRETS + "jwks.json";
+        container.withCopyToContainer(Transferable.of(tokenKeys, 0644), SECRETS + "jwks.json")
+                .withEnv("KAFKA_OPTS", "-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=" + keysUrl)
+                .withEnv("KAFKA_LISTENER_NAME_PASSWORD_OAUTHBEARER_SASL_JAAS_CONFIG",
+                        "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required;")
+                .withEnv("KAFKA_LISTENER_NAME_PASSWORD_OAUTHBEARER_SASL_SERVER_CALLBACK_HANDLER_CLASS",
+                        "org.apache.kafka.common.security.oauthbearer.OAuthBearerValidatorCallbackHandler")
+                .withEnv("KAFKA_LISTENER_NAME_PASSWORD_OAUTHBEARER_SASL_OAUTHBEARER_JWKS_ENDPOINT_URL", keysUrl)
+                .withEnv("KAFKA_LISTENER_NAME_PASSWORD_OAUTHBEARER_SASL_OAUTHBEARER_EXPECTED_AUDIENCE", Tokens.AUDIENCE)
+                .withEnv("KAFKA_LISTENER_NAME_PASSWORD_OAUTHBEARER_SASL_OAUTHBEARER_EXPECTED_ISSUER", Tokens.ISSUER);
         container.withCopyToContainer(Transferable.of(key, 0644), SECRETS + "broker.pem")
                 .withCopyToContainer(Transferable.of(authority, 0644), SECRETS + "ca.pem")
                 .withEnv("KAFKA_SSL_KEYSTORE_TYPE", "PEM")
@@ -116,7 +133,7 @@ final class Brokers {
                 .withEnv("KAFKA_SSL_CLIENT_AUTH", "required")
                 .withEnv("KAFKA_SSL_PRINCIPAL_MAPPING_RULES", "RULE:^CN=(.*)$/$1/")
                 .withEnv("KAFKA_LISTENER_NAME_PASSWORD_SSL_CLIENT_AUTH", "none")
-                .withEnv("KAFKA_SASL_ENABLED_MECHANISMS", "SCRAM-SHA-512")
+                .withEnv("KAFKA_SASL_ENABLED_MECHANISMS", "SCRAM-SHA-512,OAUTHBEARER")
                 .withEnv("KAFKA_LISTENER_NAME_PASSWORD_SCRAM___SHA___512_SASL_JAAS_CONFIG",
                         "org.apache.kafka.common.security.scram.ScramLoginModule required;")
                 .withEnv("KAFKA_AUTHORIZER_CLASS_NAME", "org.apache.kafka.metadata.authorizer.StandardAuthorizer")

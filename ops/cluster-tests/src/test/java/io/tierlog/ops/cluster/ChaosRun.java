@@ -3,19 +3,24 @@ package io.tierlog.ops.cluster;
 
 import static io.tierlog.ops.cluster.Fault.CUT_OFF;
 import static io.tierlog.ops.cluster.Fault.DEAF;
+import static io.tierlog.ops.cluster.Fault.DISK_FULL;
 import static io.tierlog.ops.cluster.Fault.DISK_LOST;
 import static io.tierlog.ops.cluster.Fault.FROZEN;
 import static io.tierlog.ops.cluster.Fault.KILLED;
 import static io.tierlog.ops.cluster.Fault.RESTARTED;
+import static io.tierlog.ops.cluster.Fault.SLOW;
 
 import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.cluster.FaultRounds.Strike;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -30,6 +35,10 @@ import org.junit.jupiter.api.io.TempDir;
 class ChaosRun {
     private static final long MINUTES = Long.getLong("tierlog.chaos.minutes", 10);
     private static final long SEED = Long.getLong("tierlog.chaos.seed", 1);
+    /** What is drawn from: TARGET, FAULT. */
+    private static final Pattern ONLY = Pattern.compile(System.getProperty("tierlog.chaos.only", ""));
+
+    private static final Duration OUTAGE = Duration.ofSeconds(Long.getLong("tierlog.chaos.outage", 60));
 
     /** Which part is struck; the leader and the coordinator are looked up when it happens. */
     private enum Target {
@@ -38,20 +47,24 @@ class ChaosRun {
         CONTROLLER,
         AGENT,
         DIRECTORY,
-        REGISTRY;
+        REGISTRY,
+        ALL_BROKERS;
 
         List<Fault> faults() {
             return switch (this) {
-                case LEADER, COORDINATOR -> List.of(KILLED, FROZEN, CUT_OFF, DEAF, DISK_LOST, RESTARTED);
-                case CONTROLLER, AGENT -> List.of(KILLED, FROZEN, CUT_OFF, RESTARTED);
-                case DIRECTORY -> List.of(KILLED, FROZEN, CUT_OFF);
-                // It keeps its schemas in memory.
-                case REGISTRY -> List.of(FROZEN, CUT_OFF);
+                case LEADER, COORDINATOR -> List.of(KILLED, FROZEN, CUT_OFF, DEAF, SLOW, DISK_FULL, DISK_LOST, RESTARTED);
+                case CONTROLLER, AGENT, DIRECTORY -> List.of(KILLED, FROZEN, CUT_OFF, DEAF, SLOW, DISK_FULL, RESTARTED);
+                case REGISTRY -> List.of(KILLED, FROZEN, CUT_OFF, DEAF, SLOW, RESTARTED);
+                case ALL_BROKERS -> List.of(KILLED, FROZEN);
             };
         }
     }
 
-    private record Choice(Target target, Fault fault) {}
+    private record Choice(Target target, Fault fault) {
+        String kind() {
+            return words(target) + ", " + words(fault);
+        }
+    }
 
     private final SplittableRandom random = new SplittableRandom(SEED);
 
@@ -59,23 +72,41 @@ class ChaosRun {
     void faultsLoseAndRepeatNothing(@TempDir Path directory) throws Exception {
         List<Choice> all = new ArrayList<>();
         for (Target target : Target.values()) {
-            target.faults().stream().filter(fault -> fault != DEAF || Part.canDeafen()).forEach(fault -> all.add(new Choice(target, fault)));
+            target.faults().stream().filter(ChaosRun::isPossible).map(fault -> new Choice(target, fault))
+                    .filter(choice -> ONLY.matcher(choice.kind()).find()).forEach(all::add);
         }
         List<Choice> first = shuffled(all);
-        try (TierlogCluster cluster = new TierlogCluster(directory);
+        try (TierlogCluster cluster = new TierlogCluster(directory, SmallDisk.isPossible());
                 FaultRounds rounds = new FaultRounds(cluster)) {
             long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(MINUTES);
             rounds.round("chaos: none", List.of());
             for (int number = 0; System.nanoTime() < end; number++) {
-                Choice choice = number < first.size() ? first.get(number) : all.get(random.nextInt(all.size()));
-                Part part = part(cluster, choice.target());
-                rounds.round("chaos: " + words(choice.fault()) + " " + words(choice.target()) + " (" + part.name() + ")",
-                        List.of(new Strike(choice.fault(), part)));
+                strike(cluster, rounds, number < first.size() ? first.get(number) : all.get(random.nextInt(all.size())));
             }
-            for (Part part : cluster.parts().stream().filter(each -> each != cluster.registry()).toList()) {
-                rounds.round("chaos: rolling restart of " + part.name(), List.of(new Strike(RESTARTED, part)));
+            for (Part part : cluster.parts()) {
+                rounds.round("chaos: rolling restart of " + part.name(), "rolling restart", List.of(new Strike(RESTARTED, part)), Optional.empty());
             }
+            rounds.summary().forEach(row -> System.out.println("chaos: " + row));
         }
+    }
+
+    private void strike(TierlogCluster cluster, FaultRounds rounds, Choice choice) throws Exception {
+        String kind = choice.kind();
+        if (choice.target() == Target.ALL_BROKERS) {
+            rounds.round("chaos: " + kind + " for " + OUTAGE.toSeconds() + " s", kind,
+                    cluster.brokers().parts().stream().map(part -> new Strike(choice.fault(), part)).toList(), Optional.of(OUTAGE));
+        } else {
+            Part part = part(cluster, choice.target());
+            rounds.round("chaos: " + kind + " (" + part.name() + ")", kind, List.of(new Strike(choice.fault(), part)), Optional.empty());
+        }
+    }
+
+    private static boolean isPossible(Fault fault) {
+        return switch (fault) {
+            case DEAF, SLOW -> Part.canChangeNetworks();
+            case DISK_FULL -> SmallDisk.isPossible();
+            case KILLED, FROZEN, CUT_OFF, DISK_LOST, RESTARTED -> true;
+        };
     }
 
     private List<Choice> shuffled(List<Choice> all) {
@@ -95,6 +126,7 @@ class ChaosRun {
             case AGENT -> cluster.agentOf(TierlogCluster.NODES.get(random.nextInt(TierlogCluster.NODES.size())));
             case DIRECTORY -> cluster.directoryPart();
             case REGISTRY -> cluster.registry();
+            case ALL_BROKERS -> throw new IllegalArgumentException("not one part");
         };
     }
 

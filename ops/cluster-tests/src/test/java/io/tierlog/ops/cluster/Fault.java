@@ -52,6 +52,30 @@ enum Fault {
             part.deafen(false);
         }
     },
+    /** What it sends goes out at 64 KiB a second. */
+    SLOW {
+        @Override
+        void strike(Part part) {
+            part.slowDown(true);
+        }
+
+        @Override
+        void heal(Part part) {
+            part.slowDown(false);
+        }
+    },
+    /** Its disk has no free byte; a part that ends because of it is started again once there are some. */
+    DISK_FULL {
+        @Override
+        void strike(Part part) {
+            part.fillDisk();
+        }
+
+        @Override
+        void heal(Part part) {
+            part.freeDisk();
+        }
+    },
     /** Its process ends as by {@code kill -9}, and is started again with an empty disk. */
     DISK_LOST {
         @Override

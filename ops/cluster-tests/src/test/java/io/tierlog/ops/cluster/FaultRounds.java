@@ -7,9 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.audit.VerifyReport;
 import io.tierlog.ops.engine.RunReport;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -22,6 +26,7 @@ final class FaultRounds implements AutoCloseable {
     private final DecisionWatch watch;
     private final LogOracle oracle;
     private final List<String> table = new ArrayList<>();
+    private final Map<String, List<Double>> silences = new TreeMap<>();
 
     /** A fault of one part. */
     record Strike(Fault fault, Part part) {}
@@ -36,8 +41,18 @@ final class FaultRounds implements AutoCloseable {
 
     /** A replay in whose middle all strikes happen at once; they are undone once decisions go on without what was struck. */
     void round(String name, List<Strike> strikes) throws Exception {
+        round(name, name, strikes, Optional.empty());
+    }
+
+    /**
+     * As the other.
+     *
+     * @param kind the row of {@link #summary} that it counts in
+     * @param outage how long the strikes last at least, when decisions cannot go on without what is struck
+     */
+    void round(String name, String kind, List<Strike> strikes, Optional<Duration> outage) throws Exception {
         try {
-            runRound(name, strikes);
+            runRound(name, kind, strikes, outage);
         } catch (Exception | Error e) {
             System.out.println(name + " failed. The last lines of every part:\n" + cluster.tails());
             throw e;
@@ -47,7 +62,7 @@ final class FaultRounds implements AutoCloseable {
     /** As a round, but its log may have records that an audit names. */
     void roundWithoutAudit(String name, List<Strike> strikes) throws Exception {
         try {
-            replay(name, strikes, false);
+            replay(name, strikes, Optional.empty(), false);
         } catch (Exception | Error e) {
             System.out.println(name + " failed. The last lines of every part:\n" + cluster.tails());
             throw e;
@@ -59,8 +74,9 @@ final class FaultRounds implements AutoCloseable {
         return oracle.verify(false);
     }
 
-    private void runRound(String name, List<Strike> strikes) throws Exception {
-        Replayed replayed = replay(name, strikes, true);
+    private void runRound(String name, String kind, List<Strike> strikes, Optional<Duration> outage) throws Exception {
+        Replayed replayed = replay(name, strikes, outage, true);
+        silences.computeIfAbsent(kind, _ -> new ArrayList<>()).add(replayed.silence());
         // The next fault may take another replica.
         cluster.brokers().awaitInSync(Topics.DEFAULT.decisions());
         oracle.verifyAtRest();
@@ -74,7 +90,7 @@ final class FaultRounds implements AutoCloseable {
     /** How long decisions stood still, seconds, and what part of the blocks was found. */
     private record Replayed(double silence, double hitRatio) {}
 
-    private Replayed replay(String name, List<Strike> strikes, boolean audited) throws Exception {
+    private Replayed replay(String name, List<Strike> strikes, Optional<Duration> outage, boolean audited) throws Exception {
         watch.mark();
         CompletableFuture<RunReport> run = CompletableFuture.supplyAsync(() -> {
             try {
@@ -86,12 +102,19 @@ final class FaultRounds implements AutoCloseable {
         watch.awaitAllMoved("load");
         watch.mark();
         strikes.forEach(strike -> strike.fault().strike(strike.part()));
-        watch.awaitAllMoved(name);
+        if (outage.isPresent()) {
+            Thread.sleep(outage.get());
+        } else {
+            watch.awaitAllMoved(name);
+        }
         double silence = watch.longestSilence();
-        if (audited) {
+        if (audited && outage.isEmpty()) {
             oracle.verifyWhileRunning();
         }
         strikes.forEach(strike -> strike.fault().heal(strike.part()));
+        if (outage.isPresent()) {
+            watch.awaitAllMoved(name);
+        }
         RunReport report = run.get(3, TimeUnit.MINUTES);
         silence = Math.max(silence, watch.longestSilence());
         assertEquals(0, report.wrongContent(), () -> name + ": " + report.firstWrong());
@@ -108,6 +131,15 @@ final class FaultRounds implements AutoCloseable {
     /** A line for each round. */
     List<String> table() {
         return List.copyOf(table);
+    }
+
+    /** For each kind of round how often it ran and how long decisions stood still: the median and the longest, seconds. */
+    List<String> summary() {
+        return silences.entrySet().stream().map(row -> {
+            List<Double> sorted = row.getValue().stream().sorted().toList();
+            return String.format(Locale.ROOT, "%-40s %3d rounds, p50 %5.1f s, worst %5.1f s", row.getKey(), sorted.size(),
+                    sorted.get((sorted.size() - 1) / 2), sorted.getLast());
+        }).toList();
     }
 
     @Override

@@ -9,13 +9,13 @@ import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.jar.JarEntry;
+import java.util.jar.JarOutputStream;
 import java.util.stream.Stream;
 import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
 import org.apache.commons.compress.archivers.tar.TarArchiveOutputStream;
@@ -24,7 +24,8 @@ import org.testcontainers.utility.DockerImageName;
 import org.testcontainers.utility.TestcontainersConfiguration;
 
 /**
- * The images of the tests: official ones by their names, and Tierlog's own, which is made here of the class path of this process. Where there is no
+ * The images of the tests: official ones by their names, and Tierlog's own, which is made by the Dockerfile of
+ * the release. Where there is no
  * registry, {@code ops/containers/images} has made local ones under a prefix. Static and without state.
  */
 final class Images {
@@ -59,6 +60,20 @@ final class Images {
         return TestcontainersConfiguration.getInstance().getEnvVarOrProperty("hub.image.name.prefix", "");
     }
 
+    /** The name by which this machine's daemon knows what Testcontainers calls {@code image}. */
+    static String here(String image) {
+        return prefix() + image;
+    }
+
+    /** Gives the local images their official names, for programs that know no prefix. */
+    static void nameAsOfficial() {
+        if (!prefix().isEmpty()) {
+            for (DockerImageName image : List.of(kafka(), registry())) {
+                client().tagImageCmd(here(image.asCanonicalNameString()), image.getUnversionedPart(), image.getVersionPart()).exec();
+            }
+        }
+    }
+
     private static boolean isThere(String image) {
         try {
             client().inspectImageCmd(image).exec();
@@ -72,15 +87,17 @@ final class Images {
         return DockerClientFactory.lazyClient();
     }
 
-    /** Builds Tierlog's image and returns its name. Its command is {@code tierlog}, without a subcommand. */
+    /** Builds Tierlog's image as a release does, of the classes of this process, and returns its name. */
     static String tierlog(Path work) throws IOException {
         Path context = work.resolve("tierlog-image.tar");
         try (OutputStream file = new BufferedOutputStream(Files.newOutputStream(context), 1 << 20)) {
-            pack(file);
+            pack(file, work);
         }
         try (InputStream in = Files.newInputStream(context)) {
             client().buildImageCmd(in)
                     .withBuildArg("BASE", prefix().isEmpty() ? JAVA_ELSEWHERE : JAVA_HERE)
+                    // The training of a release takes minutes.
+                    .withBuildArg("TRAINING", "acls print")
                     .withTags(Set.of(prefix() + TIERLOG))
                     .exec(new BuildImageResultCallback())
                     .awaitImageId(BUILD_MINUTES, TimeUnit.MINUTES);
@@ -89,64 +106,51 @@ final class Images {
         return TIERLOG;
     }
 
-    /** Libraries and Tierlog's own classes in directories of their own, so that the libraries' layer is built once. */
-    private static void pack(OutputStream out) throws IOException {
-        StringBuilder classPath = new StringBuilder();
+    /** The directories of a release: {@code bin}, {@code lib} with what is on the class path, in its order, and {@code state}. */
+    private static void pack(OutputStream out, Path work) throws IOException {
+        Path root = Path.of(System.getProperty("tierlog.root"));
         try (TarArchiveOutputStream tar = new TarArchiveOutputStream(out)) {
             tar.setLongFileMode(TarArchiveOutputStream.LONGFILE_POSIX);
-            Path root = Path.of(System.getProperty("tierlog.root"));
-            int number = 0;
+            add(tar, root.resolve("ops/deploy/image/Dockerfile"), "Dockerfile", 0644);
+            add(tar, root.resolve("ops/packaging/src/dist/bin/tierlog"), "bin/tierlog", 0755);
+            tar.putArchiveEntry(new TarArchiveEntry("state/"));
+            tar.closeArchiveEntry();
+            int number = 1_000;
             for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
                 Path path = Path.of(entry);
                 if (!Files.exists(path) || TESTS_ONLY.stream().anyMatch(entry::contains)) {
                     continue;
                 }
-                String name = (path.startsWith(root) ? "app/" : "libs/") + number++ + "-" + path.getFileName();
-                classPath.append("/tierlog/").append(name).append(':');
+                String name = "lib/" + number++ + "-" + path.getFileName();
                 if (Files.isDirectory(path)) {
-                    addAll(tar, path, name);
+                    Path jar = work.resolve("classes.jar");
+                    writeJar(path, jar);
+                    add(tar, jar, name + ".jar", 0644);
+                    Files.delete(jar);
                 } else {
-                    add(tar, path, name);
+                    add(tar, path, name, 0644);
                 }
             }
-            add(tar, "app/empty", new byte[0]);
-            String dockerfile = """
-                    ARG BASE
-                    FROM ${BASE}
-                    COPY libs /tierlog/libs
-                    COPY app /tierlog/app
-                    ENTRYPOINT ["java", "--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow", "-XX:TieredStopAtLevel=1", \
-                    "-XX:+UseSerialGC", "-Xmx320m", "-cp", "%s", "io.tierlog.ops.cli.Main"]
-                    """.formatted(classPath);
-            add(tar, "Dockerfile", dockerfile.getBytes(StandardCharsets.UTF_8));
         }
     }
 
-    private static void addAll(TarArchiveOutputStream tar, Path directory, String name) throws IOException {
-        try (Stream<Path> files = Files.walk(directory)) {
-            files.filter(Files::isRegularFile).forEach(file -> {
-                try {
-                    add(tar, file, name + "/" + directory.relativize(file));
-                } catch (IOException e) {
-                    throw new UncheckedIOException(e);
-                }
-            });
+    private static void writeJar(Path classes, Path jar) throws IOException {
+        try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar));
+                Stream<Path> files = Files.walk(classes)) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                out.putNextEntry(new JarEntry(classes.relativize(file).toString()));
+                Files.copy(file, out);
+                out.closeEntry();
+            }
         }
     }
 
-    private static void add(TarArchiveOutputStream tar, Path file, String name) throws IOException {
+    private static void add(TarArchiveOutputStream tar, Path file, String name, int mode) throws IOException {
         TarArchiveEntry entry = new TarArchiveEntry(name);
         entry.setSize(Files.size(file));
+        entry.setMode(mode);
         tar.putArchiveEntry(entry);
         Files.copy(file, tar);
-        tar.closeArchiveEntry();
-    }
-
-    private static void add(TarArchiveOutputStream tar, String name, byte[] bytes) throws IOException {
-        TarArchiveEntry entry = new TarArchiveEntry(name);
-        entry.setSize(bytes.length);
-        tar.putArchiveEntry(entry);
-        tar.write(bytes);
         tar.closeArchiveEntry();
     }
 }

@@ -5,13 +5,12 @@ import com.github.dockerjava.api.DockerClient;
 import com.github.dockerjava.api.command.InspectContainerResponse;
 import com.github.dockerjava.api.exception.NotModifiedException;
 import com.github.dockerjava.api.model.ContainerNetwork;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.testcontainers.DockerClientFactory;
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.containers.Network;
@@ -32,6 +31,7 @@ final class Part implements AutoCloseable {
     private final GenericContainer<?> container;
     private final PartOutput output;
     private int starts = 1;
+    private @Nullable SmallDisk disk;
 
     /**
      * A container that is not started yet.
@@ -123,24 +123,50 @@ final class Part implements AutoCloseable {
                 .withContainerNetwork(new ContainerNetwork().withAliases(name)).exec();
     }
 
-    /** Whether this machine can make a container deaf. */
-    static boolean canDeafen() {
-        return Stream.of("nsenter", "iptables").allMatch(program -> Stream.of("/usr/bin/", "/usr/sbin/", "/sbin/")
-                .anyMatch(directory -> Files.isExecutable(Path.of(directory + program))));
+    /** Whether this machine can make a container deaf, and its link slow. */
+    static boolean canChangeNetworks() {
+        return Machine.has("nsenter", "iptables", "tc");
     }
 
     /** Drops all TCP packets that come in, or no longer does. Needs root on the machine of the Docker daemon. */
     void deafen(boolean deaf) {
+        inItsNetwork("iptables", deaf ? "-A" : "-D", "INPUT", "-p", "tcp", "-j", "DROP");
+    }
+
+    /** Sends at most 64 KiB a second, or no longer so. Needs root on the machine of the Docker daemon. */
+    void slowDown(boolean slow) {
+        if (slow) {
+            inItsNetwork("tc", "qdisc", "add", "dev", "eth0", "root", "tbf", "rate", "512kbit", "burst", "16kb", "latency", "2s");
+        } else {
+            inItsNetwork("tc", "qdisc", "del", "dev", "eth0", "root");
+        }
+    }
+
+    private void inItsNetwork(String... command) {
         Long pid = client().inspectContainerCmd(container.getContainerId()).exec().getState().getPidLong();
-        String change = deaf ? "-A" : "-D";
-        List<String> command = List.of("nsenter", "-t", String.valueOf(pid), "-n", "iptables", change, "INPUT", "-p", "tcp", "-j", "DROP");
-        try {
-            int code = new ProcessBuilder(command).inheritIO().start().waitFor();
-            if (code != 0) {
-                throw new IllegalStateException(String.join(" ", command) + " ended with " + code);
-            }
-        } catch (IOException | InterruptedException e) {
-            throw new IllegalStateException(String.join(" ", command), e);
+        Machine.run(Stream.concat(Stream.of("nsenter", "-t", String.valueOf(pid), "-n"), Stream.of(command)).toList());
+    }
+
+    /** Gives it a disk of its own, which is not part of the container and can be full. Before the first start. */
+    void setDisk(SmallDisk disk) {
+        this.disk = disk;
+    }
+
+    boolean hasDisk() {
+        return disk != null;
+    }
+
+    /** Leaves no free byte on its disk. */
+    void fillDisk() {
+        Objects.requireNonNull(disk, name).fill();
+    }
+
+    /** Gives back what {@link #fillDisk} took, and starts it again when it has ended meanwhile. */
+    void freeDisk() {
+        Objects.requireNonNull(disk, name).free();
+        if (!isRunning()) {
+            startAgain();
+            awaitReady();
         }
     }
 
@@ -153,6 +179,9 @@ final class Part implements AutoCloseable {
     /** Replaces the container, which has ended, by a new one with the same name and ports, and without its files. */
     void startEmpty() {
         container.stop();
+        if (disk != null) {
+            disk.clear();
+        }
         output.clear();
         starts = 1;
         container.start();

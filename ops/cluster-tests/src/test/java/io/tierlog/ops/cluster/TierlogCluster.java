@@ -50,6 +50,8 @@ final class TierlogCluster implements AutoCloseable {
     static final List<String> NODES = List.of("a", "b");
     private static final int BLOCK_BYTES = 4_096;
     private static final int DEVICE_PAGES = 600;
+    private static final int DISK_MEGABYTES = 512;
+    private static final String JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx320m";
     private static final String READY = "\"event\":\"ready\"";
     /** Engines wait longer than a log without a leader stands still. */
     private static final Timeouts PATIENT = new Timeouts(30_000, 1_000, 30_000, 60_000, 60_000, 60_000, 60_000, 50, 1_000);
@@ -66,26 +68,49 @@ final class TierlogCluster implements AutoCloseable {
     private final List<Part> controllers = new ArrayList<>();
     private final List<Part> agents = new ArrayList<>();
     private final List<Part> begun = new ArrayList<>();
+    private final List<SmallDisk> disks = new ArrayList<>();
     private final String owner;
+    private final boolean withDisks;
     private @Nullable Part index;
     private Codec codec;
     private int runs;
 
-    /** Starts everything, and makes the topics; {@code directory} is shared with the agents. */
+    /** Starts everything, and makes the topics; {@code directory} is shared with the agents. No part has a disk that can be full. */
     TierlogCluster(Path directory) throws Exception {
+        this(directory, false);
+    }
+
+    /** As the other; {@code withDisks} gives each broker, controller and directory and the store a small file system of its own. */
+    TierlogCluster(Path directory, boolean withDisks) throws Exception {
         this.directory = directory;
         // What the agents make in the shared directory must be ours: their sockets open for their own user alone.
         this.owner = Files.getAttribute(directory, "unix:uid") + ":" + Files.getAttribute(directory, "unix:gid");
         this.access = new Access(directory.resolve("access"));
-        this.brokers = new Brokers(network, access);
+        this.withDisks = withDisks;
+        this.brokers = new Brokers(network, access, brokerDisks());
         this.auditor = brokers.as(access.certificate("auditor"));
-        this.registry = new Part("registry", Images.registry(), network, "Listening on: http", container -> container.withExposedPorts(8080));
+        this.registry = new Part("registry", Images.registry(), network, "Listening on: http", container -> container.withExposedPorts(8080)
+                .withEnv("APICURIO_DATASOURCE_URL", "jdbc:h2:file:/tmp/registry;WRITE_DELAY=0")); // its schemas outlive its process
         try {
             start();
         } catch (Exception | Error e) {
             close(); // nothing else ends containers that have started
             throw e;
         }
+    }
+
+    private List<SmallDisk> brokerDisks() throws IOException {
+        List<SmallDisk> made = new ArrayList<>();
+        for (int id = 1; withDisks && id <= Brokers.COUNT; id++) {
+            made.add(disk(directory.resolve("kafka-" + id)));
+        }
+        return made;
+    }
+
+    private SmallDisk disk(Path place) throws IOException {
+        SmallDisk disk = new SmallDisk(place, DISK_MEGABYTES, owner);
+        disks.add(disk);
+        return disk;
     }
 
     private void start() throws Exception {
@@ -98,14 +123,22 @@ final class TierlogCluster implements AutoCloseable {
         for (int i = 1; i <= 2; i++) {
             controllers.add(tierlog("controller-" + i, image, controller(i), access.password("controller", Access.password("controller"))));
         }
-        Part started = tierlog("directory", image, directoryArguments(), access.password("directory", Access.password("directory")));
+        Part started = tierlog("directory", image, directoryArguments(), access.token("directory"));
         index = started;
         for (String node : NODES) {
             agents.add(tierlog("agent-" + node, image, agent(node), node.equals(NODES.getFirst())
                     ? access.password("agent", Access.password("agent")) : access.pkcs12("agent")));
         }
+        if (withDisks) {
+            for (Part part : controllers) {
+                part.setDisk(disk(directory.resolve(part.name())));
+            }
+            started.setDisk(disk(directory.resolve(started.name())));
+            SmallDisk store = disk(directory.resolve("store"));
+            agents.forEach(part -> part.setDisk(store));
+        }
         brokers.parts().forEach(Part::awaitReady);
-        brokers.makeUsers(List.of("controller", "agent", "directory"));
+        brokers.makeUsers(List.of("controller", "agent"));
         makeAclsAndTopics();
         registry.awaitReady();
         codec = new Codec(new RegistryClient(new RegistryConfig(List.of(URI.create(registryUrl())), Credentials.NONE, PATIENT_REGISTRY)));
@@ -153,11 +186,14 @@ final class TierlogCluster implements AutoCloseable {
                 "--registry-url", "http://registry:8080/apis/ccompat/v7",
                 "--connect-timeout", "60",
                 "--format", "json"));
-        return new Part(name, DockerImageName.parse(image), network, READY, container -> settings(container, all));
+        return new Part(name, DockerImageName.parse(image), network, READY, container -> settings(container, all, properties));
     }
 
-    private void settings(GenericContainer<?> container, List<String> arguments) {
+    private void settings(GenericContainer<?> container, List<String> arguments, Map<String, String> properties) {
+        String url = properties.get("sasl.oauthbearer.token.endpoint.url");
+        String allowed = url == null ? "" : " -Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=" + url;
         container.withCommand(arguments.toArray(String[]::new))
+                .withEnv("TIERLOG_JAVA_OPTS", JAVA_OPTIONS + allowed)
                 .withImagePullPolicy(_ -> false)
                 .withCreateContainerCmdModifier(this::share);
     }
@@ -165,7 +201,10 @@ final class TierlogCluster implements AutoCloseable {
     /** By hand: withFileSystemBind first tries it with an image of its own, which would have to be pulled. */
     private void share(CreateContainerCmd create) {
         create.withUser(owner);
-        Objects.requireNonNull(create.getHostConfig()).withBinds(new Bind(directory.toString(), new Volume(directory.toString())));
+        Objects.requireNonNull(create.getHostConfig()).withBinds(new Bind(directory.toString(), new Volume(directory.toString())))
+                .withReadonlyRootfs(true)
+                // RocksDB unpacks its library there, and loads it.
+                .withTmpFs(Map.of("/tmp", "exec,mode=1777"));
     }
 
     private List<String> controller(int number) {
@@ -277,10 +316,11 @@ final class TierlogCluster implements AutoCloseable {
                 .collect(Collectors.joining("\n"));
     }
 
-    /** Removes all containers and the network. */
+    /** Removes all containers, the network and the small disks. */
     @Override
     public void close() {
         begun.reversed().parallelStream().forEach(Part::close);
         network.close();
+        disks.forEach(SmallDisk::close);
     }
 }
