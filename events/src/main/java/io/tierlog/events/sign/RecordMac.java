@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.util.Arrays;
+import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import javax.crypto.Mac;
@@ -26,6 +27,7 @@ final class RecordMac {
     private static final int CODE_BYTES = 32;
     private static final int ABSENT = -1;
     private static final int MAX_TOPICS = 1_000;
+    private static final int MAX_MACS = 256;
     private static final Map<String, byte[]> TOPICS = new ConcurrentHashMap<>();
     private static final ThreadLocal<Work> WORK = ThreadLocal.withInitial(Work::new);
 
@@ -33,16 +35,30 @@ final class RecordMac {
 
     /** What one thread computes with. */
     private static final class Work {
-        private final Mac mac;
-        private final ByteBuffer number = ByteBuffer.allocate(Integer.BYTES);
+        /** Taking up a key costs as much as a short record. */
+        private final IdentityHashMap<SecretKey, Mac> macs = new IdentityHashMap<>();
         private final byte[] expected = new byte[CODE_BYTES];
+        /** All of a record but its value: each call of a Mac costs more than the bytes that it brings. */
+        private ByteBuffer head = ByteBuffer.allocate(512);
 
-        Work() {
-            try {
+        Mac mac(SecretKey key) throws GeneralSecurityException {
+            Mac mac = macs.get(key);
+            if (mac == null) {
+                if (macs.size() >= MAX_MACS) {
+                    macs.clear();
+                }
                 mac = Mac.getInstance("HmacSHA256");
-            } catch (GeneralSecurityException e) {
-                throw new IllegalStateException("this Java has no HmacSHA256", e);
+                mac.init(key);
+                macs.put(key, mac);
             }
+            return mac;
+        }
+
+        ByteBuffer head(int bytes) {
+            if (head.capacity() < bytes) {
+                head = ByteBuffer.allocate(bytes);
+            }
+            return head.clear();
         }
     }
 
@@ -109,27 +125,34 @@ final class RecordMac {
     }
 
     private static void code(Work work, SecretKey key, Signed record, byte[] to) {
+        byte[] topic = topic(record.topic());
+        int keyBytes = record.key() == null ? 0 : record.key().length;
+        ByteBuffer head = work.head(4 * Integer.BYTES + topic.length + keyBytes);
+        part(head, topic);
+        head.putInt(record.partition());
+        part(head, record.key());
+        head.putInt(length(record.value()));
         try {
-            work.mac.init(key);
-            part(work, topic(record.topic()));
-            number(work, record.partition());
-            part(work, record.key());
-            part(work, record.value());
-            work.mac.doFinal(to, 0);
+            Mac mac = work.mac(key);
+            mac.update(head.flip());
+            if (record.value() != null) {
+                mac.update(record.value());
+            }
+            mac.doFinal(to, 0);
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException("the code of a record cannot be computed", e);
         }
     }
 
-    private static void part(Work work, byte @Nullable [] bytes) {
-        number(work, bytes == null ? ABSENT : bytes.length);
-        if (bytes != null) {
-            work.mac.update(bytes);
-        }
+    private static int length(byte @Nullable [] bytes) {
+        return bytes == null ? ABSENT : bytes.length;
     }
 
-    private static void number(Work work, int number) {
-        work.mac.update(work.number.clear().putInt(number).flip());
+    private static void part(ByteBuffer head, byte @Nullable [] bytes) {
+        head.putInt(length(bytes));
+        if (bytes != null) {
+            head.put(bytes);
+        }
     }
 
     private static byte[] topic(String name) {

@@ -77,7 +77,7 @@ final class Brokers {
         admin = as(access.certificate(Access.ADMIN));
     }
 
-    private static int freePort() throws IOException {
+    static int freePort() throws IOException {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return socket.getLocalPort();
         }

@@ -3,6 +3,9 @@ package io.tierlog.ops.cluster;
 
 import com.github.dockerjava.api.command.CreateContainerCmd;
 import com.github.dockerjava.api.model.Bind;
+import com.github.dockerjava.api.model.ExposedPort;
+import com.github.dockerjava.api.model.PortBinding;
+import com.github.dockerjava.api.model.Ports;
 import com.github.dockerjava.api.model.Volume;
 import com.google.protobuf.ByteString;
 import io.tierlog.agent.app.engine.Layouts;
@@ -89,7 +92,10 @@ final class TierlogCluster implements AutoCloseable {
         this.withDisks = withDisks;
         this.brokers = new Brokers(network, access, brokerDisks());
         this.auditor = brokers.as(access.certificate("auditor"));
+        // A port of its own: one that Docker gives is another one after a restart.
+        PortBinding port = new PortBinding(Ports.Binding.bindIpAndPort("127.0.0.1", Brokers.freePort()), ExposedPort.tcp(8080));
         this.registry = new Part("registry", Images.registry(), network, "Listening on: http", container -> container.withExposedPorts(8080)
+                .withCreateContainerCmdModifier(create -> Objects.requireNonNull(create.getHostConfig()).withPortBindings(port))
                 .withEnv("APICURIO_DATASOURCE_URL", "jdbc:h2:file:/tmp/registry;WRITE_DELAY=0")); // its schemas outlive its process
         try {
             start();
