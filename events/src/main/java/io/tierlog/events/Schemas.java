@@ -9,6 +9,7 @@ import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.directory.Published;
 import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.head.Head;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.avro.Schema;
@@ -19,7 +20,7 @@ public final class Schemas {
 
     /** All families that stand in topics. */
     public static List<Class<? extends WireRecord>> families() {
-        return List.of(Event.class, Fact.class, Command.class, Published.class);
+        return List.of(Event.class, Fact.class, Command.class, Published.class, Head.class);
     }
 
     /** The current schema of every type of every family. */

@@ -93,7 +93,7 @@ public final class TopicAdmin implements AutoCloseable {
         }
         requireTransactions();
         Map<String, Integer> found = partitionsOf(topics);
-        requirePartitions(found, partitions);
+        requirePartitions(topics, found, partitions);
         List<NewTopic> wanted = new ArrayList<>();
         for (Topics.Spec spec : topics.specs()) {
             if (!found.containsKey(spec.name())) {
@@ -101,7 +101,7 @@ public final class TopicAdmin implements AutoCloseable {
                 if (replicationFactor >= REPLICAS_FOR_TWO_IN_SYNC) {
                     settings.put("min.insync.replicas", "2");
                 }
-                wanted.add(new NewTopic(spec.name(), partitions, (short) replicationFactor).configs(settings));
+                wanted.add(new NewTopic(spec.name(), spec.partitions(partitions), (short) replicationFactor).configs(settings));
             }
         }
         List<String> made = new ArrayList<>();
@@ -111,12 +111,12 @@ public final class TopicAdmin implements AutoCloseable {
             }
         });
         // Another process may have created some of them at the same time, with other settings.
-        requirePartitions(awaitAll(topics), partitions);
+        requirePartitions(topics, awaitAll(topics), partitions);
         return new Created(made, List.copyOf(found.keySet()));
     }
 
     /**
-     * Checks a log before something runs on it.
+     * Checks a log before something runs on it. The topic of heads may be missing.
      *
      * @return the number of partitions
      * @throws LogSetupException when topics are missing or do not fit together, or the cluster's transactions are too old
@@ -124,7 +124,9 @@ public final class TopicAdmin implements AutoCloseable {
     public int check(Topics topics) {
         requireTransactions();
         Map<String, Integer> found = partitionsOf(topics);
-        List<String> missing = topics.specs().stream().map(Topics.Spec::name).filter(name -> !found.containsKey(name)).toList();
+        found.remove(topics.heads());
+        List<String> missing = topics.specs().stream().filter(Topics.Spec::ofEachLog).map(Topics.Spec::name)
+                .filter(name -> !found.containsKey(name)).toList();
         if (!missing.isEmpty()) {
             throw new TopicsMissing(missing);
         }
@@ -138,6 +140,21 @@ public final class TopicAdmin implements AutoCloseable {
             }
         });
         return partitions;
+    }
+
+    /**
+     * Checks that a log has a topic of heads.
+     *
+     * @throws LogSetupException when it is missing, or has more than one partition
+     */
+    public void checkHeads(Topics topics) {
+        Integer partitions = partitionsOf(topics).get(topics.heads());
+        if (partitions == null) {
+            throw new TopicsMissing(List.of(topics.heads()));
+        }
+        if (partitions != 1) {
+            throw new PartitionsDiffer(topics.heads(), partitions, 1);
+        }
     }
 
     /**
@@ -241,12 +258,14 @@ public final class TopicAdmin implements AutoCloseable {
         }
     }
 
-    private static void requirePartitions(Map<String, Integer> found, int wanted) {
-        found.forEach((topic, partitions) -> {
-            if (partitions != wanted) {
-                throw new PartitionsDiffer(topic, partitions, wanted);
+    private static void requirePartitions(Topics topics, Map<String, Integer> found, int ofLog) {
+        for (Topics.Spec spec : topics.specs()) {
+            int wanted = spec.partitions(ofLog);
+            int has = found.getOrDefault(spec.name(), wanted);
+            if (has != wanted) {
+                throw new PartitionsDiffer(spec.name(), has, wanted);
             }
-        });
+        }
     }
 
     /** Those of the topics that exist, with their numbers of partitions. */

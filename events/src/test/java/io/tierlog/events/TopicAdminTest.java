@@ -60,9 +60,10 @@ class TopicAdminTest {
     void makesTheTopicsOnceAndAsDesigned() throws Exception {
         Topics topics = new Topics("once");
         try (TopicAdmin admin = new TopicAdmin(access())) {
-            assertEquals(6, admin.create(topics, 3, 1).made().size());
+            assertEquals(7, admin.create(topics, 3, 1).made().size());
             assertEquals(List.of(), admin.create(topics, 3, 1).made());
             assertEquals(3, admin.check(topics));
+            admin.checkHeads(topics);
         }
         assertEquals("-1", setting(topics.events(), "retention.ms"));
         assertEquals("-1", setting(topics.decisions(), "retention.ms"));
@@ -92,6 +93,32 @@ class TopicAdminTest {
                     message = String.valueOf(assertThrows(LogSetupException.class, () -> admin.check(topics)).getMessage());
                 }
             }
+        }
+    }
+
+    /** It runs as before, and gets the topic when an operator asks for it. */
+    @Test
+    void aLogThatWasMadeBeforeThereWereHeadsIsWhole() throws Exception {
+        Topics topics = new Topics("old");
+        try (TopicAdmin admin = new TopicAdmin(access());
+                Admin kafka = Admin.create(access().client(Map.of()))) {
+            kafka.createTopics(topics.specs().stream().filter(Topics.Spec::ofEachLog).map(spec -> new NewTopic(spec.name(), 2, (short) 1)).toList())
+                    .all().get(30, TimeUnit.SECONDS);
+            long seenNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+            while (admin.allowed(topics).size() < 6) {
+                assertTrue(System.nanoTime() < seenNs); // a new topic is not seen at once
+            }
+            assertEquals(2, admin.check(topics));
+            TopicsMissing missing = assertThrows(TopicsMissing.class, () -> admin.checkHeads(topics));
+            assertTrue(String.valueOf(missing.getMessage()).contains("old.heads"), missing.getMessage());
+            assertEquals(List.of(topics.heads()), admin.create(topics, 2, 1).made());
+            kafka.createPartitions(Map.of(topics.heads(), NewPartitions.increaseTo(2))).all().get(30, TimeUnit.SECONDS);
+            assertThrows(PartitionsDiffer.class, () -> {
+                long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+                while (System.nanoTime() < deadline) { // the broker learns of it a little later
+                    admin.checkHeads(topics);
+                }
+            });
         }
     }
 

@@ -15,6 +15,8 @@ public enum AccessRole {
     OPERATOR("changes the policy"),
     /** Audits. */
     AUDITOR("reads the log and writes nothing"),
+    /** {@code tierlog log sign}. */
+    SIGNER("signs the heads of the log"),
     /** The live page. */
     DASHBOARD("reads the log and keeps a changelog of its own"),
     /** {@code tierlog topics create}. */

@@ -70,6 +70,13 @@ public record AclTable(Topics topics, String applicationId) {
                 rows.topic(topics.decisions(), READ);
                 rows.topic(topics.commands(), READ);
                 rows.topic(topics.placements(), READ);
+                rows.topic(topics.heads(), READ);
+            }
+            case SIGNER -> {
+                rows.topic(topics.events(), READ);
+                rows.topic(topics.decisions(), READ);
+                rows.topic(topics.heads(), READ, WRITE);
+                rows.add(ResourceType.TRANSACTIONAL_ID, LITERAL, transactionOfHeads(topics), WRITE, DESCRIBE);
             }
             case DASHBOARD -> {
                 rows.topic(topics.events(), READ);
@@ -82,6 +89,11 @@ public record AclTable(Topics topics, String applicationId) {
             case SETUP -> rows.add(ResourceType.TOPIC, PREFIXED, topics.prefix() + ".", CREATE, ALTER_CONFIGS, DESCRIBE_CONFIGS);
         }
         return rows.bindings;
+    }
+
+    /** Id of the transactions in which heads are written. */
+    public static String transactionOfHeads(Topics topics) {
+        return topics.prefix() + "-heads";
     }
 
     private void controller(Rows rows) {

@@ -28,11 +28,20 @@ public record Topics(String prefix) {
         }
     }
 
-    /** How one topic is kept. */
-    public record Spec(String name, Map<String, String> settings) {
+    /**
+     * How one topic is kept.
+     *
+     * @param ofEachLog whether every log has it, with as many partitions as the other topics; else it has one partition, and older logs lack it
+     */
+    public record Spec(String name, boolean ofEachLog, Map<String, String> settings) {
         /** Copies the settings. */
         public Spec {
             settings = Map.copyOf(settings);
+        }
+
+        /** Its partitions in a log with so many. */
+        public int partitions(int ofLog) {
+            return ofEachLog ? ofLog : 1;
         }
     }
 
@@ -66,7 +75,12 @@ public record Topics(String prefix) {
         return prefix + ".dead-letters";
     }
 
-    /** All six, in the order they are made. */
+    /** Signed heads: where events and decisions ended, with digests of their records. One partition; only {@code log sign} writes and audits read. */
+    public String heads() {
+        return prefix + ".heads";
+    }
+
+    /** All seven, in the order they are made. */
     public List<Spec> specs() {
         return List.of(
                 spec(events(), "cleanup.policy", "delete", "retention.ms", FOR_EVER, "retention.bytes", FOR_EVER),
@@ -74,15 +88,20 @@ public record Topics(String prefix) {
                 spec(commands(), "cleanup.policy", "delete", "retention.ms", ONE_DAY),
                 spec(messages(), "cleanup.policy", "delete", "retention.ms", ONE_DAY),
                 spec(placements(), "cleanup.policy", "compact", "min.cleanable.dirty.ratio", "0.2"),
-                spec(deadLetters(), "cleanup.policy", "delete", "retention.ms", NINETY_DAYS));
+                spec(deadLetters(), "cleanup.policy", "delete", "retention.ms", NINETY_DAYS),
+                new Spec(heads(), false, settings("cleanup.policy", "delete", "retention.ms", FOR_EVER, "retention.bytes", FOR_EVER)));
+    }
+
+    private static Spec spec(String name, String... settings) {
+        return new Spec(name, true, settings(settings));
     }
 
     /** By default a broker refuses records whose time is an hour ahead of its own: those of all others, when its clock is set back. */
-    private static Spec spec(String name, String... settings) {
+    private static Map<String, String> settings(String... settings) {
         Map<String, String> all = new HashMap<>(Map.of("message.timestamp.after.max.ms", String.valueOf(Long.MAX_VALUE)));
         for (int i = 0; i < settings.length; i += 2) {
             all.put(settings[i], settings[i + 1]);
         }
-        return new Spec(name, all);
+        return all;
     }
 }

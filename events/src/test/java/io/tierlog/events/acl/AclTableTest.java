@@ -61,7 +61,9 @@ class AclTableTest {
         assertEquals(Set.of("log1.placements", "log1.decisions"), read(AccessRole.DIRECTORY));
         assertEquals(Set.of("log1.events"), written(AccessRole.OPERATOR));
         assertEquals(Set.of(), written(AccessRole.AUDITOR));
-        assertEquals(Set.of("log1.events", "log1.decisions", "log1.commands", "log1.placements"), read(AccessRole.AUDITOR));
+        assertEquals(Set.of("log1.events", "log1.decisions", "log1.commands", "log1.placements", "log1.heads"), read(AccessRole.AUDITOR));
+        assertEquals(Set.of("log1.heads"), written(AccessRole.SIGNER));
+        assertEquals(Set.of("log1.events", "log1.decisions", "log1.heads"), read(AccessRole.SIGNER));
         assertEquals(Set.of(), written(AccessRole.DASHBOARD));
         assertEquals(Set.of("log1.events", "log1.decisions", "log1.commands", "log1.placements", "log1.dead-letters"), read(AccessRole.DASHBOARD));
         assertEquals(Set.of("log1-dashboard-"), names(AccessRole.DASHBOARD, AclOperation.WRITE, PatternType.PREFIXED));
@@ -69,6 +71,13 @@ class AclTableTest {
         assertEquals(Set.of("log1.decisions"), read(AccessRole.PUBLISHER));
         assertEquals(Set.of(), written(AccessRole.SETUP));
         assertEquals(Set.of(), read(AccessRole.SETUP));
+    }
+
+    /** A controller that is taken over cannot sign what it changed. */
+    @ParameterizedTest
+    @EnumSource(AccessRole.class)
+    void onlyTheSignerWritesHeads(AccessRole role) {
+        assertEquals(role == AccessRole.SIGNER, written(role).contains("log1.heads"));
     }
 
     @ParameterizedTest

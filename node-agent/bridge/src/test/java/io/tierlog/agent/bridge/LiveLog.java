@@ -45,7 +45,9 @@ public record LiveLog(EmbeddedKafka broker, ControllerApp controller, DirectoryA
     /** Keys and values of all records of all topics, also of aborted transactions. */
     List<byte[]> bytes() {
         List<TopicPartition> all = Topics.DEFAULT.specs().stream()
-                .flatMap(topic -> IntStream.range(0, PARTITIONS).mapToObj(partition -> new TopicPartition(topic.name(), partition))).toList();
+                .flatMap(topic -> IntStream.range(0, topic.partitions(PARTITIONS))
+                        .mapToObj(partition -> new TopicPartition(topic.name(), partition)))
+                .toList();
         List<byte[]> found = new ArrayList<>();
         try (KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(
                 KafkaAccess.of(broker.bootstrapServers()).client(Map.of()), new ByteArrayDeserializer(), new ByteArrayDeserializer())) {

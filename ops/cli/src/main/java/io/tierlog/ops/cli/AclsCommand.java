@@ -52,7 +52,7 @@ final class AclsCommand extends CommandGroup {
                 names = "--principal",
                 paramLabel = "ROLE=PRINCIPAL",
                 description = "The principal of a role, as the brokers name it; several times for several (default: User:tierlog-ROLE for each role)."
-                        + " Roles: controller, agent, directory, operator, auditor, setup.")
+                        + " Roles: controller, agent, directory, publisher, operator, auditor, signer, dashboard, setup.")
         List<String> principals = new ArrayList<>();
 
         @Option(
@@ -93,8 +93,8 @@ final class AclsCommand extends CommandGroup {
                     return role;
                 }
             }
-            throw new CliError("--principal " + given + " names no role", "roles are controller, agent, directory, operator, auditor, setup",
-                    CliError.BAD_INPUT);
+            throw new CliError("--principal " + given + " names no role",
+                    "roles are controller, agent, directory, publisher, operator, auditor, signer, dashboard, setup", CliError.BAD_INPUT);
         }
     }
 

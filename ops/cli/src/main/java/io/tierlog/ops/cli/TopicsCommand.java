@@ -30,7 +30,10 @@ final class TopicsCommand extends CommandGroup {
         @Mixin
         ClusterOptions cluster;
 
-        @Option(names = "--partitions", paramLabel = "N", description = "Partitions of every topic, 1 to 1024 (default: ${DEFAULT-VALUE}).")
+        @Option(
+                names = "--partitions",
+                paramLabel = "N",
+                description = "Partitions of every topic, 1 to 1024 (default: ${DEFAULT-VALUE}); the topic of heads has one.")
         int partitions = 4;
 
         @Option(
@@ -52,7 +55,9 @@ final class TopicsCommand extends CommandGroup {
             PrintWriter out = spec.commandLine().getOut();
             switch (format) {
                 case text -> {
-                    created.made().forEach(topic -> out.println("made   " + topic + ", " + partitions + " partitions"));
+                    String heads = cluster.topics().heads();
+                    created.made().forEach(topic -> out.println("made   " + topic + ", "
+                            + (topic.equals(heads) ? "1 partition" : partitions + " partitions")));
                     created.found().forEach(topic -> out.println("found  " + topic));
                 }
                 case json -> out.println(new ObjectMapper()

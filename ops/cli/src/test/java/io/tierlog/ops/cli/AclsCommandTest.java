@@ -35,7 +35,7 @@ class AclsCommandTest {
     @Test
     void everyRoleIsPrintedWithAPrincipalOfItsName() throws Exception {
         JsonNode all = new ObjectMapper().readTree(run("acls", "print", "--topic-prefix", "log1", "--format", "json").out());
-        assertEquals(List.of("AGENT", "AUDITOR", "CONTROLLER", "DASHBOARD", "DIRECTORY", "OPERATOR", "PUBLISHER", "SETUP"),
+        assertEquals(List.of("AGENT", "AUDITOR", "CONTROLLER", "DASHBOARD", "DIRECTORY", "OPERATOR", "PUBLISHER", "SETUP", "SIGNER"),
                 all.findValuesAsText("role").stream().distinct().sorted().toList());
         assertEquals("User:log1-agent", all.valueStream().filter(row -> row.path("role").asText().equals("AGENT")).findFirst().orElseThrow()
                 .path("principal").asText());

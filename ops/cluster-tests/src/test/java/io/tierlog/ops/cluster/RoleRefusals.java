@@ -29,17 +29,19 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 final class RoleRefusals {
     private static final Topics TOPICS = Topics.DEFAULT;
     private static final Set<String> ALL = Set.of(TOPICS.events(), TOPICS.decisions(), TOPICS.commands(), TOPICS.messages(), TOPICS.placements(),
-            TOPICS.deadLetters());
+            TOPICS.deadLetters(), TOPICS.heads());
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private record Allowed(Set<String> written, Set<String> read) {}
 
     private static final Map<String, Allowed> ROLES = Map.of(
-            "controller", new Allowed(ALL, Set.of(TOPICS.events(), TOPICS.decisions(), TOPICS.messages())),
+            "controller", new Allowed(Set.of(TOPICS.events(), TOPICS.decisions(), TOPICS.commands(), TOPICS.messages(), TOPICS.placements(),
+                    TOPICS.deadLetters()), Set.of(TOPICS.events(), TOPICS.decisions(), TOPICS.messages())),
             "agent", new Allowed(Set.of(TOPICS.events(), TOPICS.deadLetters()), Set.of(TOPICS.commands(), TOPICS.decisions())),
             "directory", new Allowed(Set.of(TOPICS.events()), Set.of(TOPICS.placements(), TOPICS.decisions())),
             "operator", new Allowed(Set.of(TOPICS.events()), Set.of(TOPICS.decisions())),
-            "auditor", new Allowed(Set.of(), Set.of(TOPICS.events(), TOPICS.decisions(), TOPICS.commands(), TOPICS.placements())),
+            "auditor", new Allowed(Set.of(), Set.of(TOPICS.events(), TOPICS.decisions(), TOPICS.commands(), TOPICS.placements(), TOPICS.heads())),
+            "signer", new Allowed(Set.of(TOPICS.heads()), Set.of(TOPICS.events(), TOPICS.decisions(), TOPICS.heads())),
             "dashboard", new Allowed(Set.of(), Set.of(TOPICS.events(), TOPICS.decisions(), TOPICS.commands(), TOPICS.placements(),
                     TOPICS.deadLetters())),
             "setup", new Allowed(Set.of(), Set.of()));

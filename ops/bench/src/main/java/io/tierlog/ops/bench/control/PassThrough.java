@@ -65,7 +65,7 @@ final class PassThrough {
         topology.addStateStore(
                 Stores.keyValueStoreBuilder(Stores.persistentKeyValueStore("state"), Serdes.ByteArray(), Serdes.ByteArray()), "pass");
         for (Topics.Spec spec : topics.specs()) {
-            if (!spec.name().equals(topics.events())) {
+            if (spec.ofEachLog() && !spec.name().equals(topics.events())) {
                 topology.addSink(spec.name(), spec.name(), new ByteArraySerializer(), new ByteArraySerializer(), "pass");
             }
         }
