@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 
 /**
  * Result of an audit.
@@ -16,7 +17,7 @@ import java.util.Optional;
  * @param elapsedMs time it took, in milliseconds
  * @param operations operations by how they ended
  * @param first the first wrong record; empty when there is none
- * @param findings findings by check: BYTES, NUMBERING, I1 to I13; checks without findings are left out
+ * @param findings findings by check: BYTES, CODE, HEADS, NUMBERING, I1 to I13; checks without findings are left out
  * @param notes what was not checked, a sentence each
  */
 public record VerifyReport(int partitions, long records, long bytes, long elapsedMs, LogInvariants.Counts operations, Optional<Finding> first,
@@ -26,6 +27,22 @@ public record VerifyReport(int partitions, long records, long bytes, long elapse
         List<String> all = new ArrayList<>(notes);
         all.addAll(more);
         return new VerifyReport(partitions, records, bytes, elapsedMs, operations, first, findings, List.copyOf(all));
+    }
+
+    /**
+     * The same, with what another check has found.
+     *
+     * @param found how many findings
+     * @param more the first of them, the earliest first; it goes before one that may only follow from it
+     */
+    public VerifyReport with(List<Finding> more, long found) {
+        if (more.isEmpty()) {
+            return this;
+        }
+        Map<String, Long> all = new TreeMap<>(findings);
+        all.merge(more.getFirst().check(), found, Long::sum);
+        Optional<Finding> theirs = first.filter(Finding::isRoot).or(() -> Optional.of(more.getFirst()));
+        return new VerifyReport(partitions, records, bytes, elapsedMs, operations, theirs, Map.copyOf(all), notes);
     }
 
     /** Whether there are no findings. */

@@ -13,6 +13,8 @@ import io.tierlog.ops.audit.PartitionStart;
 import io.tierlog.ops.audit.SnapshotFold;
 import io.tierlog.ops.audit.Verifier;
 import io.tierlog.ops.audit.VerifyReport;
+import io.tierlog.ops.audit.heads.HeadCheck;
+import io.tierlog.ops.audit.heads.HeadReport;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -38,6 +40,7 @@ import org.jspecify.annotations.Nullable;
  *   binding.code                      checksum of the classes of the checks and the fold
  *   binding.topic.NAME                id of a topic
  *   binding.placements                by partition, the first offset of the placements topic that was not compared
+ *   binding.heads                     NUMBER:HASH:OFFSET:TIME of the last signed head, where heads are checked
  *   binding.batches.NAME.PARTITION    FROM:TO:CHECKSUM of the headers of the batches in each file, where the log is read from files
  * </pre>
  *
@@ -55,6 +58,7 @@ public final class Checkpoints {
     private static final String TOPIC = "topic.";
     private static final String PLACEMENTS = "placements";
     private static final String BATCHES = "batches.";
+    private static final String HEADS = "heads";
 
     private final SnapshotDirectory directory;
     private final Path path;
@@ -84,6 +88,18 @@ public final class Checkpoints {
      *     written
      */
     public VerifyReport verify(Verifier.Options options, long nowMs) throws InterruptedException {
+        return verify(options, Optional.empty(), nowMs).report();
+    }
+
+    /**
+     * An audit.
+     *
+     * @param heads what the signed heads prove; empty when they were not checked
+     */
+    public record Audit(VerifyReport report, Optional<HeadReport> heads) {}
+
+    /** As the other, and also checks the signed heads: those after the last one that an earlier audit has checked, which must still be there. */
+    public Audit verify(Verifier.Options options, Optional<HeadCheck> heads, long nowMs) throws InterruptedException {
         Optional<Snapshot> last = directory.newest();
         int partitions = source.partitions(topics.events());
         SortedMap<String, String> bindings = new TreeMap<>();
@@ -92,7 +108,14 @@ public final class Checkpoints {
             source.topicId(topic).ifPresent(id -> bindings.put(TOPIC + topic, id));
         }
         last.ifPresent(checkpoint -> require(checkpoint, bindings, partitions));
-        List<Finding> altered = last.map(this::altered).orElse(List.of());
+        List<Finding> altered = new ArrayList<>(last.map(this::altered).orElse(List.of()));
+        Optional<HeadReport> proof = Optional.empty();
+        last.map(checkpoint -> checkpoint.manifest().bindings().get(HEADS)).ifPresent(seen -> bindings.put(HEADS, seen));
+        if (heads.isPresent()) {
+            proof = Optional.of(heads.get().check(Optional.ofNullable(bindings.get(HEADS)).map(Checkpoints::seen)));
+            altered.addAll(proof.get().findings());
+            proof.get().last().ifPresent(seen -> bindings.put(HEADS, seen.number() + ":" + seen.hash() + ":" + seen.offset() + ":" + seen.timeMs()));
+        }
         boolean recent = last.isPresent() && nowMs - last.get().createdMs() < PLACEMENTS_AGE.toMillis();
         List<Long> compared = recent ? offsets(binding(last.get(), PLACEMENTS)) : List.of();
         // Before the ends of the decisions are fixed: what is compared twice does no harm.
@@ -117,7 +140,12 @@ public final class Checkpoints {
         last.ifPresent(checkpoint -> notes.add("what was before " + checkpoint.name() + " of " + Instant.ofEpochMilli(checkpoint.createdMs())
                 + " was verified then, and was not read again"));
         made.ifPresent(checkpoint -> notes.add("the next audit goes on from " + checkpoint.name() + " in " + path));
-        return reports.getFirst().with(notes);
+        return new Audit(reports.getFirst().with(notes), proof);
+    }
+
+    private static HeadReport.Seen seen(String binding) {
+        String[] part = binding.split(":", -1);
+        return new HeadReport.Seen(Long.parseLong(part[0]), part[1], Long.parseLong(part[2]), Long.parseLong(part[3]));
     }
 
     private List<String> names() {
