@@ -3,7 +3,10 @@ package io.tierlog.ops.cli;
 
 import io.tierlog.events.sign.KeyNames;
 import io.tierlog.events.sign.RecordKeys;
+import io.tierlog.ops.audit.heads.HeadKeys;
+import io.tierlog.ops.audit.heads.SigningKey;
 import io.tierlog.ops.cli.command.CliError;
+import io.tierlog.ops.cli.command.ClusterOptions;
 import io.tierlog.ops.cli.command.CommandGroup;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -17,18 +20,19 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code tierlog keys}: the keys with which records are signed. A key is never printed; files are made for their owner alone. */
+/** {@code tierlog keys}: the keys with which records and heads are signed. A key is never printed; files are made for their owner alone. */
 @Command(
         name = "keys",
-        description = "Make the keys with which records are signed (--record-keys).",
-        subcommands = {KeysCommand.Add.class, KeysCommand.Create.class, KeysCommand.Derive.class, KeysCommand.ListIds.class,
-            KeysCommand.Promote.class})
+        description = "Make the keys with which records (--record-keys) and the heads of a log (log sign) are signed.",
+        subcommands = {KeysCommand.Add.class, KeysCommand.Create.class, KeysCommand.Derive.class, KeysCommand.HeadPair.class,
+            KeysCommand.ListIds.class, KeysCommand.Promote.class})
 final class KeysCommand extends CommandGroup {
     private static RecordKeys read(Path file) {
         try {
@@ -66,22 +70,26 @@ final class KeysCommand extends CommandGroup {
 
     /** Checks the lines before they are in the place of what was there: a file that cannot be used is never written. */
     private static void write(Path file, List<String> lines, boolean replace) {
+        write(file, lines, replace, "rw-------", KeysCommand::read);
+    }
+
+    private static void write(Path file, List<String> lines, boolean replace, String mode, Consumer<Path> usable) {
         Path directory = file.toAbsolutePath().getParent();
         try {
             if (!replace && Files.exists(file)) {
                 throw new FileAlreadyExistsException(file.toString());
             }
             Path made = Files.createTempFile(directory, "keys", ".new",
-                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(mode)));
             try {
                 Files.write(made, lines, StandardCharsets.UTF_8);
-                read(made);
+                usable.accept(made);
                 Files.move(made, file, StandardCopyOption.ATOMIC_MOVE);
             } finally {
                 Files.deleteIfExists(made);
             }
         } catch (FileAlreadyExistsException e) {
-            throw new CliError(file + " exists", "choose another file; keys add puts a key into this one", CliError.BAD_INPUT, e);
+            throw new CliError(file + " exists", "choose another file; keys add puts a key into a file of master keys", CliError.BAD_INPUT, e);
         } catch (IOException e) {
             throw new CliError(file + " cannot be written: " + e, "look at the directory", CliError.FAILURE, e);
         }
@@ -185,6 +193,48 @@ final class KeysCommand extends CommandGroup {
                 throw new CliError(out + " has master keys", "choose another file for --out", CliError.BAD_INPUT);
             }
             write(out, keys.derivedLines(names.stream().distinct().toList()), true);
+            return 0;
+        }
+    }
+
+    /** {@code keys head}. */
+    @Command(
+            name = "head",
+            description = "Make the pair of keys with which the heads of a log are signed and checked.",
+            footer = {
+                "",
+                "The private key (Ed25519, PKCS#8) is for log sign alone. The file of public keys is for log sign and audit verify; to replace a",
+                "key, make another pair with the same file: all keys in it verify, and they sign in the order in which they are there."
+            })
+    static final class HeadPair implements Callable<Integer> {
+        @Spec
+        CommandSpec spec;
+
+        @Option(names = "--file", required = true, paramLabel = "PATH", description = "The file to make for the private key.")
+        Path file;
+
+        @Option(names = "--public", required = true, paramLabel = "PATH",
+                description = "The file of public keys; made, or where there is one, the new key is put at its end.")
+        Path publicKeys;
+
+        @Override
+        public Integer call() throws IOException {
+            List<String> known = new ArrayList<>();
+            if (Files.exists(publicKeys)) {
+                HeadKeys _ = ClusterOptions.checked(() -> HeadKeys.read(publicKeys));
+                known.addAll(Files.readAllLines(publicKeys, StandardCharsets.US_ASCII));
+            }
+            SigningKey.Pair pair = SigningKey.create();
+            known.addAll(pair.publicKey().lines().toList());
+            write(file, pair.privateKey().lines().toList(), false, "rw-------", _ -> {});
+            try {
+                write(publicKeys, known, true, "rw-r--r--", made -> SigningKey.read(file, HeadKeys.read(made)));
+            } catch (CliError e) {
+                Files.deleteIfExists(file); // A private key whose public one is nowhere is of no use.
+                throw e;
+            }
+            spec.commandLine().getOut().println("made key " + pair.id());
+            spec.commandLine().getOut().flush();
             return 0;
         }
     }

@@ -62,6 +62,9 @@ class AuditCommandsTest {
     private static Answer rerunFromCluster;
 
     @SuppressWarnings("NullAway.Init") // makeLogs() sets it.
+    private static Answer signedFromCluster;
+
+    @SuppressWarnings("NullAway.Init") // makeLogs() sets it.
     private static JsonNode demoReport;
 
     @SuppressWarnings("NullAway.Init") // makeLogs() sets it.
@@ -93,6 +96,11 @@ class AuditCommandsTest {
             KafkaAccess access = KafkaAccess.of(broker.bootstrapServers());
             originalFromCluster = verify("--bootstrap-servers", broker.bootstrapServers());
             rerunFromCluster = rerun("--bootstrap-servers", broker.bootstrapServers());
+            assertEquals(0, run("keys", "head", "--file", key(), "--public", publicKey()).exitCode());
+            Answer signed = run("log", "sign", "--once", "--key", key(), "--head-keys", publicKey(),
+                    "--bootstrap-servers", broker.bootstrapServers());
+            assertEquals(0, signed.exitCode(), signed.toString());
+            signedFromCluster = verify("--bootstrap-servers", broker.bootstrapServers(), "--head-keys", publicKey());
             statisticsFromCluster = stats("--bootstrap-servers", broker.bootstrapServers()).json();
             for (Change change : List.of(Change.ALTERED, Change.REMOVED, Change.DUPLICATED)) {
                 for (boolean events : new boolean[] {true, false}) {
@@ -156,6 +164,35 @@ class AuditCommandsTest {
             assertTrue(report.get("operations").get("done").asLong() > 50, answer.out());
             assertEquals(0, report.get("operations").get("unfinished").asLong(), answer.out());
         }
+    }
+
+    private static String key() {
+        return data.resolve("head.key").toString();
+    }
+
+    private static String publicKey() {
+        return data.resolve("head.pub").toString();
+    }
+
+    /** All of it, to the last record: also from the files, and not from the files as they were in the middle of the demo. */
+    @Test
+    void theSignedLogOfADemoHolds(@TempDir Path root) throws Exception {
+        for (Answer answer : List.of(signedFromCluster, verify("--log", data.toString(), "--head-keys", publicKey()))) {
+            assertEquals(0, answer.exitCode(), answer.toString());
+            JsonNode report = answer.json();
+            assertEquals(report.get("records").asLong(), report.get("heads").get("records").asLong(), answer.out());
+            assertEquals(0, report.get("heads").get("offsetsAfterLast").asLong(), answer.out());
+        }
+        Path earlier = root.resolve("earlier");
+        EarlierLog.copy(data.resolve("broker").resolve("log"), earlier);
+        Path heads = data.resolve("broker").resolve("log").resolve("tierlog.heads-0");
+        Files.createDirectories(earlier.resolve("tierlog.heads-0"));
+        Files.copy(heads.resolve("00000000000000000000.log"), earlier.resolve("tierlog.heads-0").resolve("00000000000000000000.log"));
+        Answer cut = verify("--log", earlier.toString(), "--head-keys", publicKey());
+        assertEquals(1, cut.exitCode(), cut.toString());
+        assertEquals("HEADS", cut.json().get("first").get("check").asText(), cut.out());
+        assertTrue(cut.json().get("first").get("detail").asText().endsWith("the end was cut off or lost"), cut.out());
+        assertEquals(0, verify("--log", earlier.toString()).exitCode(), "without heads the cut does not show");
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import io.tierlog.events.config.Options;
+import io.tierlog.ops.cli.audit.LogSignCommand;
 import io.tierlog.ops.cli.command.OptionFlags;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -59,7 +60,8 @@ class ConfigurationDocTest {
                 + section("bridge publish", new BridgePublishCommand())
                 + section("controller", new ControllerCommand())
                 + section("dashboard", new DashboardCommand())
-                + section("directory", new DirectoryCommand());
+                + section("directory", new DirectoryCommand())
+                + section("log sign", new LogSignCommand());
         if (Boolean.getBoolean("tierlog.write.docs")) {
             Files.createDirectories(PAGE.getParent());
             Files.writeString(PAGE, page);

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.events.sign.RecordKeys;
+import io.tierlog.ops.audit.heads.HeadKeys;
+import io.tierlog.ops.audit.heads.SigningKey;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
@@ -68,5 +70,23 @@ class KeysCommandTest {
         Output derived = run("keys", "derive", "--file", file("n1"), "--node", "n2", "--out", file("n2"));
         assertEquals(2, derived.code());
         assertTrue(derived.err().contains("has derived keys"), derived.err());
+    }
+
+    @Test
+    void aPairForHeadsIsMadeAndReplaced() throws Exception {
+        Output first = run("keys", "head", "--file", file("head.key"), "--public", file("head.pub"));
+        assertEquals(0, first.code(), first.err());
+        assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(home.resolve("head.key"))));
+        Output second = run("keys", "head", "--file", file("second.key"), "--public", file("head.pub"));
+        HeadKeys keys = HeadKeys.read(home.resolve("head.pub"));
+        assertEquals(List.of(first.out().strip(), second.out().strip()), keys.ids().stream().map("made key "::concat).toList());
+        assertEquals(keys.ids().getFirst(), SigningKey.read(home.resolve("head.key"), keys).id());
+        assertEquals(keys.ids().getLast(), SigningKey.read(home.resolve("second.key"), keys).id());
+
+        assertTrue(run("keys", "head", "--file", file("head.key"), "--public", file("head.pub")).err().contains("exists"));
+        Files.writeString(home.resolve("other"), "no key");
+        assertTrue(run("keys", "head", "--file", file("third.key"), "--public", file("other")).err().contains("has no public key"));
+        assertEquals(false, Files.exists(home.resolve("third.key")));
+        assertEquals(2, HeadKeys.read(home.resolve("head.pub")).ids().size());
     }
 }

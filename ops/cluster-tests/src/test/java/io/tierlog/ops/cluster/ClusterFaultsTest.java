@@ -84,8 +84,13 @@ class ClusterFaultsTest {
             Path policy = Files.writeString(state.resolve("policy.yaml"), shown.text());
             CommandRun.succeeds(cluster, cluster.access().certificate("operator"), "policy", "apply", policy.toString(),
                     "--timeout", "60", "--record-keys", cluster.recordKeys("operator").toString());
-            CommandRun.succeeds(cluster, cluster.access().certificate("auditor"), "audit", "verify",
-                    "--record-keys", cluster.recordKeys("master").toString());
+            String[] headKeys = {state.resolve("head.key").toString(), state.resolve("head.pub").toString()};
+            CommandRun.succeedsAlone(state, "keys", "head", "--file", headKeys[0], "--public", headKeys[1]);
+            CommandRun.succeeds(cluster, cluster.access().certificate("signer"), "log", "sign", "--once", "--key", headKeys[0],
+                    "--head-keys", headKeys[1]);
+            CommandRun proven = CommandRun.succeeds(cluster, cluster.access().certificate("auditor"), "audit", "verify",
+                    "--record-keys", cluster.recordKeys("master").toString(), "--head-keys", headKeys[1]);
+            assertTrue(proven.text().contains("heads       1 signed"), proven::text);
             assertTrue(dashboard.awaitRunning(Duration.ofSeconds(60)));
         }
         assertEquals(List.of(), cluster.brokers().denials());
@@ -117,6 +122,9 @@ class ClusterFaultsTest {
         assertLacks("operator", List.of("READ on topic tierlog.placements", "--principal directory="), "directory", "--state-dir", state.toString());
         assertLacks("setup", List.of("READ on topic tierlog.events", "--principal dashboard="), "dashboard", "--state-dir", state.toString());
         assertLacks("agent", List.of("[tierlog.events]", "acls print"), "audit", "verify");
+        CommandRun.succeedsAlone(state, "keys", "head", "--file", state.resolve("key").toString(), "--public", state.resolve("pub").toString());
+        assertLacks("auditor", List.of("WRITE on topic tierlog.heads", "--principal signer="), "log", "sign", "--once",
+                "--key", state.resolve("key").toString(), "--head-keys", state.resolve("pub").toString());
     }
 
     private void assertLacks(String principal, List<String> named, String... command) throws Exception {

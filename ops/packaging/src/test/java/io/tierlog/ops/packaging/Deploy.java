@@ -10,6 +10,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 
@@ -36,15 +37,19 @@ final class Deploy {
         }
     }
 
-    /** The keys of a settings file that {@code command} does not know. */
+    /** The keys of a settings file that {@code command}, words with a space between them, does not know. */
     static Set<String> unknownSettings(Path settings, String command) throws IOException {
         Set<String> unknown = new TreeSet<>();
-        CommandLine line = new CommandLine(new Main()).getSubcommands().get(command);
+        CommandLine line = new CommandLine(new Main());
+        for (String name : command.split(" ", -1)) {
+            line = line.getSubcommands().get(name);
+        }
+        CommandSpec known = line.getCommandSpec();
         try (Stream<String> lines = Files.lines(settings)) {
             lines.map(String::strip)
                     .filter(setting -> !setting.isEmpty() && !setting.startsWith("#"))
                     .map(setting -> setting.split("=", 2)[0].strip())
-                    .filter(key -> line.getCommandSpec().findOption("--" + key) == null)
+                    .filter(key -> known.findOption("--" + key) == null)
                     .forEach(unknown::add);
         }
         return unknown;

@@ -10,22 +10,33 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import picocli.CommandLine.ParseResult;
 
-/** The unit of an agent without Kubernetes. */
+/** The units of an agent without Kubernetes, and of a signer. */
 class SystemdTest {
     private static final Path DIRECTORY = Deploy.DIRECTORY.resolve("systemd");
 
     @Test
-    void theProgramAcceptsTheCommandAndTheSettings() throws Exception {
-        String start = Files.readAllLines(DIRECTORY.resolve("tierlog-agent.service")).stream()
+    void theProgramAcceptsTheAgentsCommandAndSettings() throws Exception {
+        assertTrue(parsed("tierlog-agent.service", "agent.properties").hasMatchedOption("--store"));
+        assertEquals(Set.of(), Deploy.unknownSettings(DIRECTORY.resolve("agent.properties"), "agent"));
+    }
+
+    @Test
+    void theProgramAcceptsTheSignersCommandAndSettings() throws Exception {
+        assertTrue(parsed("tierlog-signer.service", "signer.properties").hasMatchedOption("--key"));
+        assertEquals(Set.of(), Deploy.unknownSettings(DIRECTORY.resolve("signer.properties"), "log sign"));
+    }
+
+    private static ParseResult parsed(String unit, String settings) throws Exception {
+        String start = Files.readAllLines(DIRECTORY.resolve(unit)).stream()
                 .filter(line -> line.startsWith("ExecStart=")).findFirst().orElseThrow();
         List<String> words = List.of(start.substring("ExecStart=".length()).split(" ", -1));
 
         assertEquals("/opt/tierlog/bin/tierlog", words.getFirst());
         List<String> arguments = new ArrayList<>(words.subList(1, words.size()));
-        Files.readAllLines(DIRECTORY.resolve("agent.properties")).stream()
+        Files.readAllLines(DIRECTORY.resolve(settings)).stream()
                 .filter(line -> line.contains("=")).forEach(line -> arguments.add("--" + line));
-        assertTrue(Deploy.parsed(arguments).hasMatchedOption("--store"));
-        assertEquals(Set.of(), Deploy.unknownSettings(DIRECTORY.resolve("agent.properties"), "agent"));
+        return Deploy.parsed(arguments);
     }
 }

@@ -12,6 +12,8 @@ import io.tierlog.ops.audit.LogStart;
 import io.tierlog.ops.audit.Verifier;
 import io.tierlog.ops.audit.VerifyReport;
 import io.tierlog.ops.audit.WatchedLog;
+import io.tierlog.ops.audit.heads.HeadCheck;
+import io.tierlog.ops.audit.heads.HeadReport;
 import io.tierlog.ops.audit.snapshot.Checkpoints;
 import io.tierlog.ops.cli.command.CliError;
 import io.tierlog.ops.cli.command.ClusterOptions;
@@ -20,6 +22,7 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -36,7 +39,8 @@ import picocli.CommandLine.Spec;
             "",
             "It reads the topics of events, decisions and placements, and writes nothing. What it finds is named by topic, partition and offset;",
             "the first is the record to look at, others may only follow from it. What was altered in the last record of a sender about an",
-            "aggregate, before anything followed it, shows only where it contradicts another record, or where --record-keys checks codes.",
+            "aggregate, before anything followed it, shows only where it contradicts another record, or where --record-keys checks codes, or",
+            "--head-keys signed heads. These also show records that were cut off at the end.",
             "Exit codes: 0 all holds, 1 something does not, 2 the log cannot be read."
         })
 final class AuditVerifyCommand implements Callable<Integer> {
@@ -68,6 +72,9 @@ final class AuditVerifyCommand implements Callable<Integer> {
     boolean noPlacements;
 
     @Mixin
+    HeadChoice headChoice = new HeadChoice();
+
+    @Mixin
     SpeedChoice compared = new SpeedChoice();
 
     @Override
@@ -77,11 +84,15 @@ final class AuditVerifyCommand implements Callable<Integer> {
             if (checkpoint != null) {
                 return goOn(source, codec, checkpoint);
             }
+            Optional<HeadCheck> check = headChoice.check(source, cluster, audit.threads());
             Verifier verifier = verifier(source, codec, from.start(source, cluster.topics()));
-            VerifyReport report = AuditOptions.withProgress(spec.commandLine().getErr(), source, verifier::verify);
+            VerifyReport records = AuditOptions.withProgress(spec.commandLine().getErr(), source, verifier::verify);
+            Optional<HeadReport> heads = check.isEmpty() ? Optional.empty() : Optional.of(
+                    AuditOptions.withProgress(spec.commandLine().getErr(), source, () -> check.get().check(Optional.empty())));
+            VerifyReport report = heads.map(proof -> records.with(proof.findings(), proof.found())).orElse(records);
             Map<String, Object> speed = compared.measure(() -> verifier(source, codec, from.start(source, cluster.topics())).readBare(),
                     () -> verifier(source, codec, from.start(source, cluster.topics())).verify().recordsPerSecond());
-            print(report, speed);
+            print(report, heads, speed);
             return report.holds() ? 0 : CliError.FAILURE;
         });
     }
@@ -92,10 +103,11 @@ final class AuditVerifyCommand implements Callable<Integer> {
         }
         Checkpoints checkpoints = new Checkpoints(directory, source, cluster.topics(), codec);
         Verifier.Options options = options(from.start(source, cluster.topics()));
-        VerifyReport report = AuditOptions.withProgress(spec.commandLine().getErr(), source,
-                () -> checkpoints.verify(options, System.currentTimeMillis()));
-        print(report, Map.of());
-        return report.holds() ? 0 : CliError.FAILURE;
+        Optional<HeadCheck> heads = headChoice.check(source, cluster, audit.threads());
+        Checkpoints.Audit made = AuditOptions.withProgress(spec.commandLine().getErr(), source,
+                () -> checkpoints.verify(options, heads, System.currentTimeMillis()));
+        print(made.report(), made.heads(), Map.of());
+        return made.report().holds() ? 0 : CliError.FAILURE;
     }
 
     private Verifier.Options options(LogStart start) {
@@ -106,21 +118,22 @@ final class AuditVerifyCommand implements Callable<Integer> {
         return new Verifier(source, cluster.topics(), codec, options(start));
     }
 
-    private void print(VerifyReport report, Map<String, Object> speed) throws JsonProcessingException {
+    private void print(VerifyReport report, Optional<HeadReport> heads, Map<String, Object> speed) throws JsonProcessingException {
         PrintWriter out = spec.commandLine().getOut();
         switch (audit.format) {
-            case text -> text(out, report, speed);
-            case json -> out.println(new ObjectMapper().writeValueAsString(json(report, speed)));
+            case text -> text(out, report, heads, speed);
+            case json -> out.println(new ObjectMapper().writeValueAsString(json(report, heads, speed)));
         }
         out.flush();
     }
 
-    private static void text(PrintWriter out, VerifyReport report, Map<String, Object> speed) {
+    private static void text(PrintWriter out, VerifyReport report, Optional<HeadReport> heads, Map<String, Object> speed) {
         LogInvariants.Counts o = report.operations();
         out.println(String.format(Locale.ROOT, "read        %d records, %.1f MiB, of %d partitions in %.1f s: %.0f a second", report.records(),
                 report.bytes() / 1_048_576.0, report.partitions(), report.elapsedMs() / 1_000.0, report.recordsPerSecond()));
         out.println("operations  " + o.started() + " started = " + o.done() + " done + " + o.failed() + " failed + " + o.cancelled()
                 + " cancelled + " + o.fenced() + " fenced + " + o.unfinished() + " unfinished");
+        heads.ifPresent(proof -> HeadChoice.text(out, proof));
         report.notes().forEach(note -> out.println("note        " + note));
         SpeedChoice.print(out, speed);
         if (report.first().isEmpty()) {
@@ -138,13 +151,14 @@ final class AuditVerifyCommand implements Callable<Integer> {
     private static String meaning(String check) {
         return switch (check) {
             case Finding.BYTES -> "a record can be read";
+            case Finding.HEADS -> "the log is what its signed heads say";
             case Finding.CODE -> "who writes such records has signed it";
             case Finding.NUMBERING -> "a record follows the one before";
             default -> Invariant.valueOf(check).meaning();
         };
     }
 
-    private static Map<String, Object> json(VerifyReport report, Map<String, Object> speed) {
+    private static Map<String, Object> json(VerifyReport report, Optional<HeadReport> heads, Map<String, Object> speed) {
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("holds", report.holds());
         report.first().ifPresent(first -> {
@@ -169,6 +183,7 @@ final class AuditVerifyCommand implements Callable<Integer> {
         operations.put("fenced", report.operations().fenced());
         operations.put("unfinished", report.operations().unfinished());
         json.put("operations", operations);
+        heads.ifPresent(proof -> json.put("heads", HeadChoice.json(proof)));
         json.put("notes", report.notes());
         if (!speed.isEmpty()) {
             json.put("speed", speed);

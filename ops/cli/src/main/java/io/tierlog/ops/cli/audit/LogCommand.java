@@ -26,7 +26,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** {@code tierlog log}: the records of a log as a whole. */
-@Command(name = "log", description = "Trim a log, once or round by round.", subcommands = {LogRetainCommand.class, LogCommand.Trim.class})
+@Command(
+        name = "log",
+        description = "Trim a log, once or round by round, or sign its heads.",
+        subcommands = {LogRetainCommand.class, LogSignCommand.class, LogCommand.Trim.class})
 public final class LogCommand extends CommandGroup {
     /** {@code tierlog log trim}. */
     @Command(

@@ -3,7 +3,9 @@ package io.tierlog.ops.cli.command;
 
 import io.tierlog.controller.http.ServerException;
 import io.tierlog.events.config.OptionValues;
+import java.io.PrintWriter;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
@@ -50,6 +52,21 @@ public abstract class ServiceCommand<S extends AutoCloseable> implements Callabl
     /** How a service that is up can be reached. */
     protected abstract Reachable reachable(S service);
 
+    /** Does one thing in the place of the service when the values ask for that, and returns the exit code; empty for the service. */
+    protected Optional<Integer> instead(OptionValues values) throws Exception {
+        return Optional.empty();
+    }
+
+    /** Where the command prints what it finds. */
+    protected final PrintWriter out() {
+        return spec.commandLine().getOut();
+    }
+
+    /** How it prints that. */
+    protected final OutputFormat format() {
+        return format;
+    }
+
     /** Runs once the ready line is printed. */
     protected void afterReady(S service) {}
 
@@ -61,6 +78,10 @@ public abstract class ServiceCommand<S extends AutoCloseable> implements Callabl
     public final Integer call() throws Exception {
         OptionValues values = ClusterOptions.checked(() -> OptionFlags.values(spec, options()));
         OptionFlags.log(spec.name(), ClusterOptions.checked(() -> effective(values)));
+        Optional<Integer> done = instead(values);
+        if (done.isPresent()) {
+            return done.get();
+        }
         try (UncaughtFaults uncaught = new UncaughtFaults();
                 S service = started(values)) {
             awaitUp(service);

@@ -54,6 +54,7 @@ final class MetricsPage {
         }
         section(page, "Agent", agent);
         section(page, "Bridge", metrics(root.resolve("node-agent/bridge")));
+        section(page, "Signer of heads", metrics(root.resolve("ops/cli")));
         return page.toString();
     }
 
