@@ -22,6 +22,8 @@ class FakeAgent:
         self.calls: list[tuple[str, Any]] = []
         self.behave: dict[str, Callable[[Any, Any], Any]] = {}
         self.offer = 0
+        self.prompt_blocks = 0   # 0: as an agent that says nothing of them
+        self.call_blocks = 0
         self.lock = threading.Lock()
         self.streams: list[queue.Queue[Any]] = []
         self.session = 0
@@ -72,12 +74,14 @@ class FakeAgent:
                     self.behave[name](request, context)
                 if name == "Open":
                     self.session += 1
-                    notices.put(messages.Notice(opened=messages.Opened(session=f"s{self.session}", node="fake", block_bytes=1)))
+                    notices.put(messages.Notice(opened=messages.Opened(
+                        session=f"s{self.session}", node="fake", block_bytes=1, prompt_blocks=self.prompt_blocks, call_blocks=self.call_blocks)))
                 elif not self.streams:
                     context.abort(grpc.StatusCode.NOT_FOUND, "the instance has no session yet")
                 else:
                     self.joined = request
-                    notices.put(messages.Notice(opened=messages.Opened(session=f"s{self.session}", node="fake", block_bytes=1)))
+                    notices.put(messages.Notice(opened=messages.Opened(
+                        session=f"s{self.session}", node="fake", block_bytes=1, prompt_blocks=self.prompt_blocks, call_blocks=self.call_blocks)))
                     for stream in self.streams:
                         stream.put(messages.Notice(registered=messages.Registered(pages=request.buffers.pages, layout=request.layout)))
                 self.streams.append(notices)

@@ -325,6 +325,38 @@ def test_pages_with_other_content_are_reported_as_evicted(fake, engines):
     assert evicted and all(block.generation > 0 for block in evicted)
 
 
+@pytest.mark.parametrize("says", [True, False])
+def test_a_prompt_longer_than_the_agent_takes_uses_its_first_blocks(fake, engines, monkeypatch, says):
+    """3 blocks of the 5 are taken, by an agent that says so and by an older one, which would refuse a longer prompt."""
+    monkeypatch.setattr(scheduler, "OLD_AGENT_BLOCKS", 3)
+    if says:
+        fake.prompt_blocks, fake.call_blocks = 3, 2
+    engine = engines(fake.address)
+    fake.offer = 9
+    fake.behave["Load"] = right_bytes(fake, engine, lambda request: named(engine, request))
+    engine.add(Request("r", prompt(3, 22), 2))
+    run(engine)
+    submit = fake.requests("Submit")[0]
+    assert (len(submit.keys), submit.prompt_tokens) == (3, 22 if says else 4 * TOKENS - 1)
+    assert [block.index for request in fake.requests("Load") for block in request.blocks] == [0, 1, 2]
+    assert engine.failed_blocks == 0
+    engine.add(Request("s", prompt(3, 22), 1))  # vLLM's own cache has all 5
+    run(engine)
+    assert fake.requests("Submit")[-1].device_blocks == 3
+    assert fake.count("Load") == 1
+    assert all(block.index < 3 for request in fake.requests("Sealed") for block in request.blocks)
+    assert engine.connector.get_kv_connector_stats().data["blocks_beyond"] == 4
+
+
+def test_a_call_that_can_be_made_in_parts_names_no_more_than_the_agent_takes(fake, engines):
+    fake.prompt_blocks, fake.call_blocks = 8, 2
+    engine = engines(fake.address, blocks=10)
+    for i in range(4):
+        engine.add(Request(f"r{i}", prompt(f"e{i}", 26), 1))
+        run(engine)
+    assert max(len(request.blocks) for request in fake.requests("Evicted")) == 2
+
+
 def test_the_release_of_a_load_is_no_release_of_a_save_into_the_same_pages(fake, engines):
     engine = engines(fake.address, load_ms=100)
     tokens = prompt(14, 18)

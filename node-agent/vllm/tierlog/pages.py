@@ -87,9 +87,10 @@ class _Room:
 class _Session:
     """One session with the agent, from its first notice to its end."""
 
-    def __init__(self, name: str, staging: _Staging) -> None:
+    def __init__(self, name: str, staging: _Staging, most_keys: int) -> None:
         half = staging.pages // 2
         self.name, self.staging = name, staging
+        self.most_keys = most_keys
         self.reads, self.writes = _Room(range(half)), _Room(range(half, staging.pages))
         self.ready = False
         self.over = False
@@ -144,7 +145,8 @@ class Pages:
         kind = notice.WhichOneof("notice")
         with self._lock:
             if kind == "opened":
-                self._session = _Session(notice.opened.session, _Staging(self._staging, notice.opened.block_bytes))
+                self._session = _Session(notice.opened.session, _Staging(self._staging, notice.opened.block_bytes),
+                                         notice.opened.call_blocks or _MOST_KEYS)
                 self._slow_until = 0.0
             session = self._session
             if session is None:
@@ -252,8 +254,10 @@ class Pages:
     def found(self, keys: Sequence[bytes]) -> int:
         """How many pages are there, from the first key on."""
         count = 0
-        for at in range(0, len(keys), _MOST_KEYS):
-            part = keys[at:at + _MOST_KEYS]
+        with self._lock:
+            most = self._session.most_keys if self._session is not None else _MOST_KEYS
+        for at in range(0, len(keys), most):
+            part = keys[at:at + most]
             there = self._where(part)
             for place in there:
                 if not place:

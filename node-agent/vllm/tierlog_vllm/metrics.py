@@ -10,6 +10,7 @@ from tierlog_vllm.compat import KVConnectorStats
 #: Every count, with what it means. All are numbers that add up.
 COUNTERS = {
     "requests_submitted": "Attempts of requests whose prompts were looked up.",
+    "blocks_beyond": "Blocks of looked-up prompts after those that the agent takes: they are left to vLLM.",
     "requests_without_agent": "Requests that went on without the agent, since it was away.",
     "lookups_failed": "Lookups that the agent refused, or that failed.",
     "lookups_late": "Lookups whose answer took longer than their bound.",

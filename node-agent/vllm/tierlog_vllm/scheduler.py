@@ -19,7 +19,7 @@ from tierlog.stream import NoticeStream, refusal
 from tierlog_vllm.compat import LOG
 from tierlog_vllm.metadata import Attempt, Block, End, Load, Prefilled, Seal, TierlogMetadata
 from tierlog_vllm.metrics import Counts
-from tierlog_vllm.settings import MOST_BLOCKS, Settings
+from tierlog_vllm.settings import OLD_AGENT_BLOCKS, Settings
 
 _CALL_S = 5.0
 #: A request's name has at most 256 bytes, and vLLM's own name for it may have any characters.
@@ -103,6 +103,9 @@ class SchedulerSide:
         self._generation = time.time_ns() // 1_000  # higher than in any earlier process of this engine
         self._session = ""
         self._namespace = ""
+        self._prompt_blocks = OLD_AGENT_BLOCKS  # what the agent takes of a prompt; the rest is left to vLLM
+        self._call_blocks = OLD_AGENT_BLOCKS
+        self._cuts = False                      # whether the agent takes the first blocks of longer prompts, and counts the rest
         self._registered = False
         self._ever_registered = False
         self._step_until: Optional[float] = None      # until then the step under way waits for answers
@@ -120,7 +123,10 @@ class SchedulerSide:
         kind = notice.WhichOneof("notice")
         with self._lock:
             if kind == "opened":
-                self._session, self._registered, self._began = notice.opened.session, False, time.monotonic()
+                opened = notice.opened
+                self._session, self._registered, self._began = opened.session, False, time.monotonic()
+                self._prompt_blocks, self._cuts = opened.prompt_blocks or OLD_AGENT_BLOCKS, opened.prompt_blocks > 0
+                self._call_blocks = opened.call_blocks or OLD_AGENT_BLOCKS
             elif kind == "registered":
                 self._namespace = f"{self._settings.namespace};layout={notice.registered.layout}"
                 self._registered = self._ever_registered = True
@@ -196,7 +202,7 @@ class SchedulerSide:
             self._notice_preemption(tracked)
             if device_tokens % tokens:
                 return 0, False
-            held = device_tokens // tokens
+            held = min(device_tokens // tokens, self._prompt_blocks)
             if tracked.state is State.OFFERED and not self._still_good(tracked, held):
                 tracked.superseded = tracked.attempt  # the next attempt ends this one, and its lease
                 self._forget_attempt(tracked, State.NEW)
@@ -232,7 +238,7 @@ class SchedulerSide:
     def _submit(self, tracked: Tracked, held: int) -> Optional[tuple[Optional[int], bool]]:
         """Begins an attempt; an answer when there is none to begin."""
         request, tokens = tracked.request, self._settings.block_tokens
-        whole = min(request.num_tokens // tokens, MOST_BLOCKS)
+        whole = min(request.num_tokens // tokens, self._prompt_blocks)
         keys = list(request.block_hashes[:whole])
         if whole == 0 or len(keys) < whole or len(request.block_hashes) > request.num_tokens // tokens or held > whole \
                 or not all(isinstance(key, bytes) and 8 <= len(key) <= 32 for key in keys):
@@ -258,7 +264,7 @@ class SchedulerSide:
         tracked.keys, tracked.first, tracked.offered, tracked.lease = keys, held, 0, ""
         tracked.sealed, tracked.prefilled = False, False
         self._by_attempt[(tracked.name, tracked.number)] = tracked
-        prompt_tokens = request.num_tokens if whole < MOST_BLOCKS else min(request.num_tokens, (MOST_BLOCKS + 1) * tokens - 1)
+        prompt_tokens = request.num_tokens if self._cuts else min(request.num_tokens, (whole + 1) * tokens - 1)
         submit = messages.SubmitRequest(
             session=self._session, request=tracked.name, attempt=tracked.number, namespace=self._namespace, keys=keys,
             prompt_tokens=prompt_tokens, block_tokens=tokens, device_blocks=held, reuse_eligible=self._fetches(request),
@@ -271,6 +277,7 @@ class SchedulerSide:
             self._give_up(tracked)
             return 0, False
         self.counts.add("requests_submitted")
+        self.counts.add("blocks_beyond", request.num_tokens // tokens - whole)
         return None
 
     def _await(self, tracked: Tracked, deadline: float) -> None:
@@ -393,7 +400,9 @@ class SchedulerSide:
                 gone.setdefault(content.namespace, []).append(messages.EvictedBlock(
                     index=content.block.index, key=content.block.key, parent=content.parent, page=page, generation=content.block.generation))
         for namespace, blocks in gone.items():
-            self._send("Evicted", messages.EvictedRequest(session=self._session, namespace=namespace, blocks=blocks))
+            for at in range(0, len(blocks), self._call_blocks):
+                self._send("Evicted", messages.EvictedRequest(
+                    session=self._session, namespace=namespace, blocks=blocks[at:at + self._call_blocks]))
 
     def _remember(self, tracked: Tracked, blocks: Iterable[Block]) -> None:
         attempt = tracked.attempt
@@ -472,7 +481,8 @@ class SchedulerSide:
         if attempt is None:
             return
         # Tokens that are not known yet (drafts, and those of a step under way) are in no whole block.
-        whole = min(min(done, request.num_tokens) // tokens, len(request.block_hashes), len(tracked.blocks), MOST_BLOCKS)
+        whole = min(min(done, request.num_tokens) // tokens, len(request.block_hashes), len(tracked.blocks),
+                    self._prompt_blocks)
         # A newer vLLM says how many of the hashes may be stored by now.
         publishable = getattr(request, "num_publishable_block_hashes", None)
         if publishable is not None:

@@ -12,8 +12,8 @@ from typing import Any, Mapping, Optional
 from tierlog_vllm.compat import LOG
 
 DEFAULT_AGENT = "127.0.0.1:7070"
-#: Blocks of one request that the agent takes; what a prompt has more is left to vLLM.
-MOST_BLOCKS = 4_096
+#: Blocks of a prompt, and of a call, that an agent takes which says nothing of them in its first notice; such an agent refuses longer prompts.
+OLD_AGENT_BLOCKS = 4_096
 _MOST_PREFILL_NS = 1_000_000_000
 _STABLE_HASH = "sha256_cbor"
 _NO_PREFIX_CACHE = ("Mamba", "SlidingWindow", "ChunkedLocal", "CrossAttention")

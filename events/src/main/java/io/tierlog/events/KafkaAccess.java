@@ -23,6 +23,8 @@ public record KafkaAccess(String bootstrapServers, Map<String, String> propertie
     private static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(15);
     private static final String INTERCEPTORS = "interceptor.classes";
     private static final String COMPRESSION = "compression.type";
+    private static final String REQUEST = "max.request.size";
+    private static final int DEFAULT_REQUEST_BYTES = 1 << 20;
     /**
      * How long a connection may take to be made, how long after it has failed again and again, and how long an answer may take. A machine that is
      * gone does not refuse, it is silent, and one that stands still keeps its connections; a producer waits for its coordinator's machine until
@@ -57,6 +59,24 @@ public record KafkaAccess(String bootstrapServers, Map<String, String> propertie
     /** How producers compress their batches: as the properties say, or the default. */
     public String compression() {
         return properties.getOrDefault(COMPRESSION, DEFAULT_COMPRESSION);
+    }
+
+    /**
+     * Longest record that a producer sends, in bytes: as the properties say, or Kafka's default.
+     *
+     * @throws IllegalArgumentException when the property is no number of bytes, 1 or more
+     */
+    public int requestBytes() {
+        String text = properties.getOrDefault(REQUEST, String.valueOf(DEFAULT_REQUEST_BYTES));
+        try {
+            int bytes = Integer.parseInt(text.strip());
+            if (bytes >= 1) {
+                return bytes;
+            }
+        } catch (NumberFormatException e) {
+            // Answered below, as for a number that is too small.
+        }
+        throw new IllegalArgumentException(REQUEST + " is '" + text + "': give a number of bytes, 1 or more");
     }
 
     /** The same with another compression, as Kafka names it. */

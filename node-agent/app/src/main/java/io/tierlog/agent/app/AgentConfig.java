@@ -50,6 +50,8 @@ import java.util.regex.Pattern;
 public final class AgentConfig {
     private static final Pattern GPU = Pattern.compile("cuda(?::(\\d{1,3}))?");
     private static final int MOST_BLOCK_BYTES = 1 << 30;
+    private static final long RECORD_BYTES_PER_KEY = 56;
+    private static final long RECORD_BYTES = 64 << 10;
 
     private final OptionValues options;
     private final Tuning tuning;
@@ -222,15 +224,24 @@ public final class AgentConfig {
             if (inboxCalls < 1 || inboxRecords < 1) {
                 throw new IllegalArgumentException("an inbox has a capacity of 1 or more: calls " + inboxCalls + ", records " + inboxRecords);
             }
-            if (engine.blocksPerCall() != core.bounds().keysPerRequest()) {
-                throw new IllegalArgumentException("the engine API accepts " + engine.blocksPerCall() + " blocks in a call and the core behind it "
-                        + core.bounds().keysPerRequest() + ": blocksPerCall and keysPerRequest are one limit, give both the same");
+            if (engine.promptBlocks() != core.bounds().keysPerRequest() || engine.blocksPerCall() != core.bounds().blocksPerCall()) {
+                throw new IllegalArgumentException("the engine API takes " + engine.promptBlocks() + " blocks of a prompt and "
+                        + engine.blocksPerCall() + " in a call, the core behind it " + core.bounds().keysPerRequest() + " and "
+                        + core.bounds().blocksPerCall() + ": promptBlocks and keysPerRequest are one limit, and so is blocksPerCall, give both the"
+                        + " same");
             }
         }
 
         /** The same with other limits of the core. */
         public Tuning with(AgentLimits other) {
             return new Tuning(other, engine, host, streams, workers, peers, events, registry, inboxCalls, inboxRecords, stop);
+        }
+
+        /** The same with so many blocks of a prompt that an attempt takes. */
+        public Tuning withPromptBlocks(int blocks) {
+            AgentLimits.Bounds bounds = core.bounds().withKeysPerRequest(blocks);
+            return new Tuning(
+                    core.with(bounds), engine.with(bounds), host, streams, workers, peers, events, registry, inboxCalls, inboxRecords, stop);
         }
 
         /** The same with other limits of peer reads. */
@@ -262,13 +273,14 @@ public final class AgentConfig {
      */
     public AgentConfig(OptionValues options, Tuning tuning) {
         this.options = options;
-        AgentLimits core = tuning.core();
-        PeerLimits reads = tuning.peers();
-        this.tuning = tuning.with(core.withPrefetchWaitMs(options.number(AgentOptions.PREFETCH_WAIT_MS)))
-                .with(options.has(AgentOptions.PEER_BYTES_PER_SECOND)
-                        ? reads.withBytesPerSecond(options.bytes(AgentOptions.PEER_BYTES_PER_SECOND)) : reads);
+        Tuning sized = tuning.withPromptBlocks(options.number(AgentOptions.PROMPT_BLOCKS));
         log = new Log(LogOptions.kafka(options), LogOptions.topics(options), LogOptions.registry(options, tuning.registry()),
                 options.flag(AgentOptions.READ_COMMITTED));
+        AgentLimits core = sized.core().with(sized.core().bounds().withKeysPerRecord(keysPerRecord(sized.core(), log.kafka().requestBytes())));
+        PeerLimits reads = tuning.peers();
+        this.tuning = sized.with(core.withPrefetchWaitMs(options.number(AgentOptions.PREFETCH_WAIT_MS)))
+                .with(options.has(AgentOptions.PEER_BYTES_PER_SECOND)
+                        ? reads.withBytesPerSecond(options.bytes(AgentOptions.PEER_BYTES_PER_SECOND)) : reads);
         log.kafka().signing().ifPresent(on -> KeyNames.ofNode(options.text(AgentOptions.NODE)).forEach(on.keys()::require));
         List<Layout> layouts = options.findPath(AgentOptions.LAYOUTS).map(LayoutsFile::read).orElseGet(
                 () -> Layouts.opaque(options.bytes(AgentOptions.BYTES_PER_BLOCK), options.number(AgentOptions.BLOCK_TOKENS)));
@@ -305,6 +317,12 @@ public final class AgentConfig {
     /** The same with other limits. */
     public AgentConfig with(Tuning other) {
         return new AgentConfig(options, other);
+    }
+
+    /** As many as the limits say, or fewer where producers send shorter records: a key of 32 bytes each, and a device page with its generation. */
+    private static int keysPerRecord(AgentLimits core, int requestBytes) {
+        long fit = (requestBytes - RECORD_BYTES) / RECORD_BYTES_PER_KEY;
+        return Math.clamp(fit, 1, core.bounds().keysPerRecord());
     }
 
     private int blocks(String option, long blockBytes) {

@@ -4,6 +4,7 @@ package io.tierlog.agent.app;
 import io.tierlog.agent.app.engine.Layouts;
 import io.tierlog.agent.app.peer.PeerAddress;
 import io.tierlog.agent.app.store.StoreLocation;
+import io.tierlog.agent.core.api.AgentLimits;
 import io.tierlog.controller.http.Endpoint;
 import io.tierlog.events.config.Bounds;
 import io.tierlog.events.config.LogOptions;
@@ -32,6 +33,7 @@ public final class AgentOptions {
     public static final String TCP = "tcp";
     public static final String ENGINE_SOCKET = "engine.socket";
     public static final String PREFETCH_WAIT_MS = "prefetch.wait.ms";
+    public static final String PROMPT_BLOCKS = "prompt.blocks";
     public static final String PEER_LISTEN = "peer.listen";
     public static final String PEER_ADVERTISE = "peer.advertise";
     public static final String PEER_TOKEN_FILE = "peer.token.file";
@@ -76,6 +78,8 @@ public final class AgentOptions {
                 .text(ENGINE_SOCKET, Bounds.PATH, "PATH",
                         "A Unix socket for the engine API, which only this user can open; next to the port, or instead of it with --no-tcp.")
                 .number(PREFETCH_WAIT_MS, 200, 0, Integer.MAX_VALUE, "MS", "Longest time a request waits for a fetch.")
+                .number(PROMPT_BLOCKS, AgentLimits.KEYS_PER_REQUEST, 1, AgentLimits.MOST_KEYS_PER_REQUEST, "N",
+                        "Blocks of a prompt that are looked up, loaded and saved, from the first on; the rest is left to the engine.")
                 .group("Peer reads", Importance.MEDIUM)
                 .text(PEER_LISTEN, ADDRESS, "HOST:PORT", "Address at which the agents of other nodes may read blocks from this one (default: none)."
                         + " Without --peer-token-file only loopback.")

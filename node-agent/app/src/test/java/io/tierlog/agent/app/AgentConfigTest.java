@@ -8,30 +8,67 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.tierlog.agent.core.api.AgentLimits;
 import io.tierlog.agent.disk.ForcePolicy;
 import io.tierlog.events.config.OptionValues;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.apache.kafka.common.config.ConfigDef;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class AgentConfigTest {
+    @TempDir
+    @SuppressWarnings("NullAway.Init") // JUnit sets it.
+    Path directory;
+
     private static AgentConfig config() {
         return AgentConfig.of("a", "none:1", Path.of("store"));
     }
 
-    /** The engine API and the core accept the same number of blocks, 4,096, which is part of the effective configuration. */
+    /** The engine API and the core accept the same numbers of blocks, which are part of the effective configuration. */
     @Test
     void engineApiAndCoreHaveOneLimitOfBlocks() {
-        assertEquals("4096", config().effective().get("limit.core.bounds.keys.per.request"));
+        assertEquals("65536", config().effective().get("limit.core.bounds.keys.per.request"));
+        assertEquals("65536", config().effective().get("limit.engine.prompt.blocks"));
+        assertEquals("4096", config().effective().get("limit.core.bounds.blocks.per.call"));
+        assertEquals("4096", config().effective().get("limit.engine.blocks.per.call"));
 
         AgentLimits.Bounds usual = AgentLimits.defaults().bounds();
-        for (int keys : new int[] {4_095, 4_097}) {
-            AgentLimits other = AgentLimits.defaults()
-                    .with(new AgentLimits.Bounds(usual.requests(), usual.waiting(), usual.operations(), keys, usual.journal()));
+        for (int keys : new int[] {65_535, 65_537}) {
+            AgentLimits other = AgentLimits.defaults().with(usual.withKeysPerRequest(keys));
             String why = String.valueOf(assertThrows(IllegalArgumentException.class, () -> AgentConfig.Tuning.DEFAULTS.with(other)).getMessage());
-            assertTrue(why.contains("4096") && why.contains(String.valueOf(keys)) && why.contains("blocksPerCall"), why);
+            assertTrue(why.contains("65536") && why.contains(String.valueOf(keys)) && why.contains("promptBlocks"), why);
         }
+    }
+
+    /** The option sets what a prompt has; the keys of its record follow the longest record: 56 bytes each, and 64 KiB. */
+    @Test
+    void theBoundsOfAPromptFollowTheOptionAndTheLongestRecord() throws IOException {
+        assertEquals("16384", config().effective().get("limit.core.bounds.keys.per.record"));
+        Map<String, String> short100 = config().with("prompt.blocks", 100).effective();
+        for (String bound : List.of("core.bounds.keys.per.request", "core.bounds.keys.per.record", "core.bounds.blocks.per.call",
+                "engine.prompt.blocks", "engine.blocks.per.call")) {
+            assertEquals("100", short100.get("limit." + bound), bound);
+        }
+        assertThrows(RuntimeException.class, () -> config().with("prompt.blocks", 262_145));
+        assertThrows(RuntimeException.class, () -> config().with("prompt.blocks", 0));
+
+        assertEquals("16384", keysPerRecord("4194304"), "topics may take no more than 1 MiB");
+        assertEquals("1000", keysPerRecord(String.valueOf((64 << 10) + 56_055)));
+        assertEquals("1", keysPerRecord("100"));
+        for (String wrong : List.of("much", "0", "99999999999")) {
+            String why = String.valueOf(assertThrows(IllegalArgumentException.class, () -> keysPerRecord(wrong)).getMessage());
+            assertTrue(why.contains("max.request.size is '" + wrong + "'"), why);
+        }
+    }
+
+    private @Nullable String keysPerRecord(String requestBytes) throws IOException {
+        Path client = Files.writeString(directory.resolve("client.properties"), "max.request.size=" + requestBytes + "\n");
+        return config().with("client.config", client).effective().get("limit.core.bounds.keys.per.record");
     }
 
     @Test

@@ -25,7 +25,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -120,6 +122,28 @@ class BridgeLiveTest {
     @Test
     void anSglangIsFollowedOverLossesAndRestarts() throws Exception {
         ranksAreWhatTheDirectorySays(Batches.Form.ARRAYS, false, "sglang-1", "qwen");
+    }
+
+    /** A prompt of 1,048,576 tokens is 65,536 blocks of 16 in one event: the directory has all of them, asked in parts. */
+    @Test
+    void aPromptOfAMillionTokensIsFound() throws Exception {
+        int port = Ports.free();
+        int blocks = 65_536;
+        int part = 8_192;
+        long first = 1L << 40;
+        try (FakeEngine engine = new FakeEngine(new FakeEngine.Settings(Batches.Form.MAPS, port, 0, true, 0, "", 0, 3, false));
+                BridgeApp bridge = bridge(Map.of(BridgeOptions.SOURCE_NAMES, List.of("tcp://localhost:" + port + " name=long model=million")))) {
+            eventually(() -> {
+                engine.publish(true, Batches.stored("GPU", null, 1));
+                return bridge.registered() == 1 ? "" : "the bridge has no batch yet";
+            });
+            engine.publish(true, Batches.stored("GPU", null, LongStream.range(first, first + blocks).toArray()));
+            for (long from = first; from < first + blocks; from += part) {
+                Set<Long> asked = LongStream.range(from, from + part).boxed().collect(Collectors.toCollection(LinkedHashSet::new));
+                Set<String> truth = asked.stream().map("%016x ext-long-dp0 DEVICE"::formatted).collect(Collectors.toCollection(TreeSet::new));
+                eventually(() -> difference(truth, answers("million", asked)));
+            }
+        }
     }
 
     @Test

@@ -124,6 +124,7 @@ public final class AgentCore {
             context.counters().ended(session.kind(), session.doneBlocks(), session.items().size());
             saves.ended(session);
             reads.ended(session);
+            requests.ended(session);
         });
         HostFill fill = new HostFill(context, operations);
         writeBacks = new WriteBackCommands(context, operations, requests, engineCalls, fill);

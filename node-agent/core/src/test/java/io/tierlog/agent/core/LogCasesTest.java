@@ -539,8 +539,8 @@ class LogCasesTest {
         RecordedOutput.Refused full = tiny.seen.reply(tiny.submit("r4", prompt, 0), RecordedOutput.Refused.class);
         assertEquals(Refusal.BUSY, full.refusal());
         assertTrue(full.retry());
-        long long6 = tiny.submit("r5", Prompt.range(2, 1, 13), 0);
-        assertEquals(Refusal.BAD_ARGUMENT, tiny.seen.reply(long6, RecordedOutput.Refused.class).refusal());
+        tiny.exist(prompt, 0, 5);
+        assertEquals(Refusal.BAD_ARGUMENT, tiny.refused(tiny.exist(Prompt.range(2, 1, 13), 0, 6)).refusal(), "6 blocks in a call of 5");
         tiny.prefetch("r1", prompt, 0, 2);
         tiny.seal("r2", prompt, 0, 0, 1);
         tiny.writeBack("r2", prompt, 0, 0, 1);

@@ -108,6 +108,12 @@ final class RandomWalk {
             limits = limits.with(new AgentLimits.Times(
                     usual.prefetchWaitMs(), usual.writeBackWaitMs(), usual.writeBackPatienceMs(), usual.heartbeatMs(), 1_000, usual.probeMs()));
         }
+        switch (hostPages % 4) { // prompts have up to 6 blocks
+            case 1 -> limits = limits.with(limits.bounds().withKeysPerRequest(4));
+            case 2 -> limits = limits.with(limits.bounds().withKeysPerRecord(3));
+            case 3 -> limits = limits.with(new AgentLimits.Bounds(64, 5, 10, 5, 3, 2, 100_000));
+            default -> {}
+        }
         world = new World(WalkingEngine.pages(), hostPages, diskBlocks, limits, past);
         engine = new WalkingEngine(world, random);
         book = new DiskBook(world);

@@ -15,6 +15,7 @@ import io.tierlog.ops.engine.workload.BlockKey;
 import io.tierlog.ops.engine.workload.IdealCache;
 import io.tierlog.ops.engine.workload.Request;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -34,6 +35,7 @@ import org.slf4j.LoggerFactory;
  */
 final class Engine implements AutoCloseable, AgentClient.Listener {
     private static final Logger LOG = LoggerFactory.getLogger(Engine.class);
+    private static final int MAX_EVICTED = 1_000;
 
     private final Shared shared;
     private final int number;
@@ -173,16 +175,20 @@ final class Engine implements AutoCloseable, AgentClient.Listener {
         if (evicted.isEmpty() || session.isEmpty()) {
             return;
         }
-        Map<Integer, EvictedRequest.Builder> byTenant = new LinkedHashMap<>();
+        Map<Integer, List<EvictedBlock>> byTenant = new LinkedHashMap<>();
         for (EvictedPage page : evicted) {
-            byTenant.computeIfAbsent(page.block().tenant(), tenant -> EvictedRequest.newBuilder()
-                            .setSession(session.get().id())
-                            .setNamespace(shared.config.namespace(tenant)))
-                    .addBlocks(wire(page));
+            byTenant.computeIfAbsent(page.block().tenant(), tenant -> new ArrayList<>()).add(wire(page));
         }
         try {
-            for (EvictedRequest.Builder request : byTenant.values()) {
-                session.get().evicted(request.build());
+            for (Map.Entry<Integer, List<EvictedBlock>> tenant : byTenant.entrySet()) {
+                List<EvictedBlock> blocks = tenant.getValue();
+                for (int from = 0; from < blocks.size(); from += MAX_EVICTED) {
+                    session.get().evicted(EvictedRequest.newBuilder()
+                            .setSession(session.get().id())
+                            .setNamespace(shared.config.namespace(tenant.getKey()))
+                            .addAllBlocks(blocks.subList(from, Math.min(blocks.size(), from + MAX_EVICTED)))
+                            .build());
+                }
             }
         } catch (CallRefused e) {
             shared.tally.refused(e.summary());

@@ -89,12 +89,13 @@ final class EngineArguments {
     Submitted submit(long call, SubmitRequest request, int devicePages, @Nullable String traceContext) throws BadArgumentException {
         least("prompt_tokens", request.getPromptTokens(), 1);
         least("block_tokens", request.getBlockTokens(), 1);
-        count("keys", request.getKeysCount());
         int wholeBlocks = request.getPromptTokens() / request.getBlockTokens();
-        check(request.getKeysCount() == wholeBlocks, "keys", "are " + request.getKeysCount() + ", but " + request.getPromptTokens()
-                + " tokens in blocks of " + request.getBlockTokens() + " have " + wholeBlocks + " whole blocks");
-        check(request.getDeviceBlocks() >= 0 && request.getDeviceBlocks() <= wholeBlocks, "device_blocks",
-                "is " + request.getDeviceBlocks() + ", must be 0 to " + wholeBlocks);
+        int keysCount = request.getKeysCount();
+        check(keysCount <= wholeBlocks && keysCount >= Math.min(wholeBlocks, limits.promptBlocks()), "keys", "are " + keysCount + ", but "
+                + request.getPromptTokens() + " tokens in blocks of " + request.getBlockTokens() + " have " + wholeBlocks
+                + " whole blocks: name all of them, or the first " + limits.promptBlocks() + " at least");
+        check(request.getDeviceBlocks() >= 0 && request.getDeviceBlocks() <= keysCount, "device_blocks",
+                "is " + request.getDeviceBlocks() + ", must be 0 to " + keysCount);
         check(request.getPrefillNsPerToken() >= 0 && request.getPrefillNsPerToken() <= EngineCallChecks.MOST_PREFILL_NS, "prefill_ns_per_token",
                 "is " + request.getPrefillNsPerToken() + ", must be 0 (not known) to " + EngineCallChecks.MOST_PREFILL_NS);
         List<Bytes> keys = new ArrayList<>(request.getKeysCount());
@@ -109,7 +110,7 @@ final class EngineArguments {
                 request.getPromptTokens(),
                 request.getBlockTokens(),
                 request.getDeviceBlocks(),
-                request.getDevicePagesCount() == 0 ? List.of() : run(request.getDevicePagesList(), devicePages),
+                request.getDevicePagesCount() == 0 ? List.of() : run(request.getDevicePagesList(), request.getDeviceBlocks(), devicePages),
                 request.getKeepsPages(),
                 request.getReuseEligible(),
                 request.getPrefillNsPerToken(),
@@ -123,7 +124,7 @@ final class EngineArguments {
                 outside ? new Attempt(request.getSession(), "", 0) : attempt(request.getSession(), request.getRequest(), request.getAttempt()),
                 namespace(request.getNamespace()),
                 lease(request.getLease()),
-                run(request.getBlocksList(), devicePages));
+                run(request.getBlocksList(), limits.promptBlocks(), devicePages));
     }
 
     ExistCalled exist(long call, ExistRequest request) throws BadArgumentException {
@@ -169,7 +170,7 @@ final class EngineArguments {
     }
 
     Sealed sealed(long call, SealedRequest request, int devicePages) throws BadArgumentException {
-        List<DeviceBlock> blocks = run(request.getBlocksList(), devicePages);
+        List<DeviceBlock> blocks = run(request.getBlocksList(), devicePages, devicePages);
         boolean first = blocks.getFirst().index() == 0;
         check(first == request.getParent().isEmpty(), "parent", first ? "is given, but the first block has index 0" : "is missing");
         Bytes root = key("root", request.getRoot());
@@ -202,7 +203,7 @@ final class EngineArguments {
                 call,
                 attempt(request.getSession(), request.getRequest(), request.getAttempt()),
                 namespace(request.getNamespace()),
-                run(request.getBlocksList(), devicePages));
+                run(request.getBlocksList(), limits.blocksPerCall(), devicePages));
     }
 
     Finished finish(long call, FinishRequest request) throws BadArgumentException {
@@ -244,10 +245,10 @@ final class EngineArguments {
         return new Attempt(session, request, attempt);
     }
 
-    /** A contiguous run of blocks, ascending by index. */
-    private List<DeviceBlock> run(List<BlockPage> pages, int devicePages) throws BadArgumentException {
+    /** A contiguous run of so many blocks at most, ascending by index. */
+    private static List<DeviceBlock> run(List<BlockPage> pages, int most, int devicePages) throws BadArgumentException {
         check(!pages.isEmpty(), "blocks", "are none");
-        count("blocks", pages.size());
+        count("blocks", pages.size(), most);
         List<DeviceBlock> blocks = new ArrayList<>(pages.size());
         for (BlockPage block : pages) {
             String at = "blocks[" + blocks.size() + "]";
@@ -276,7 +277,11 @@ final class EngineArguments {
     }
 
     private void count(String what, int count) throws BadArgumentException {
-        check(count <= limits.blocksPerCall(), what, "are " + count + ", a call has " + limits.blocksPerCall() + " at most");
+        count(what, count, limits.blocksPerCall());
+    }
+
+    private static void count(String what, int count, int most) throws BadArgumentException {
+        check(count <= most, what, "are " + count + ", a call has " + most + " at most");
     }
 
     private static void text(String what, String text, int mostBytes) throws BadArgumentException {

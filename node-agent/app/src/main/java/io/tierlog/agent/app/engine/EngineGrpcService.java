@@ -17,6 +17,7 @@ import io.tierlog.agent.core.api.AgentInput.Attempt;
 import io.tierlog.agent.core.layout.LayoutFault;
 import io.tierlog.agent.core.port.DeviceFault;
 import io.tierlog.agent.core.port.EngineReplies.Refusal;
+import io.tierlog.agent.core.request.PromptBound;
 import io.tierlog.engine.v1.Ack;
 import io.tierlog.engine.v1.BlockPage;
 import io.tierlog.engine.v1.CancelRequest;
@@ -297,6 +298,8 @@ final class EngineGrpcService extends EngineServiceGrpc.EngineServiceImplBase {
                 .setSession(session.id())
                 .setNode(wiring.node())
                 .setBlockBytes(wiring.blockBytes())
+                .setPromptBlocks(limits.promptBlocks())
+                .setCallBlocks(limits.blocksPerCall())
                 .build();
         return Notice.newBuilder().setOpened(opened).build();
     }
@@ -317,7 +320,7 @@ final class EngineGrpcService extends EngineServiceGrpc.EngineServiceImplBase {
     @Override
     public void submit(SubmitRequest request, StreamObserver<SubmitReply> observer) {
         unary(observer, request.getSession(), (call, session) -> arguments.submit(call, request, session.devicePages(), TraceHeaders.current()),
-                EngineGrpcService::submitReply);
+                answer -> submitReply(answer, PromptBound.taken(0, request.getKeysCount(), limits.promptBlocks())));
     }
 
     @Override
@@ -368,7 +371,11 @@ final class EngineGrpcService extends EngineServiceGrpc.EngineServiceImplBase {
         Maker maker = (number, session) -> arguments.sealed(number, request, session.devicePages());
         Message call = request.toBuilder().clearRank().build();
         everyRank(call, request.hasRank(), request.getRank(), observer)
-                .ifPresent(all -> unary(all, request.getSession(), maker, EngineGrpcService::ack));
+                .ifPresent(all -> unary(all, request.getSession(), maker, answer -> {
+                    int first = request.getBlocksCount() == 0 ? 0 : request.getBlocks(0).getIndex();
+                    int taken = PromptBound.taken(first, request.getBlocksCount(), limits.promptBlocks());
+                    return ack(answer).toBuilder().setTakenBlocks(taken).build();
+                }));
     }
 
     @Override
@@ -484,10 +491,11 @@ final class EngineGrpcService extends EngineServiceGrpc.EngineServiceImplBase {
         }
     }
 
-    private static SubmitReply submitReply(Answer answer) {
+    private static SubmitReply submitReply(Answer answer, int taken) {
+        SubmitReply.Builder reply = SubmitReply.newBuilder().setTakenBlocks(taken);
         return answer instanceof Answer.Waits
-                ? SubmitReply.newBuilder().setWaiting(Waiting.getDefaultInstance()).build()
-                : SubmitReply.newBuilder().setOffer(Offers.encode(expect(Answer.Offered.class, answer).offer())).build();
+                ? reply.setWaiting(Waiting.getDefaultInstance()).build()
+                : reply.setOffer(Offers.encode(expect(Answer.Offered.class, answer).offer())).build();
     }
 
     private static Ack ack(Answer answer) {

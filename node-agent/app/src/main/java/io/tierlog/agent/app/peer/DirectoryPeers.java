@@ -2,6 +2,7 @@
 package io.tierlog.agent.app.peer;
 
 import com.google.protobuf.ByteString;
+import io.grpc.Deadline;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.Status;
@@ -34,12 +35,15 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Queries a directory over gRPC for the other nodes that have blocks. Safe for use by several threads; no thread waits. The answer is empty when the
- * directory does not reply in time, or refuses: a request never waits longer for a directory. Trade-off: an answer may be out of date. A node that
+ * directory does not reply in time, or refuses: a request never waits longer for a directory. A long prompt is asked about in parts, and of an answer
+ * that is not there in time the parts before it count. Trade-off: an answer may be out of date. A node that
  * has dropped the block refuses the read, and the store is read instead.
  */
 public final class DirectoryPeers implements PeerFinder, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DirectoryPeers.class);
     private static final int MESSAGE_BYTES = 4 << 20;
+    /** Keys of one call; a directory takes 10,000. */
+    private static final int PART = 8_192;
     private static final int END_S = 2;
 
     private final String node;
@@ -136,14 +140,62 @@ public final class DirectoryPeers implements PeerFinder, AutoCloseable {
             completions.accept(new PeersFound(unit, List.of()));
             return;
         }
-        LookupRequest request = LookupRequest.newBuilder()
-                .setNamespace(namespace)
-                .setPackedKeys(packed(keys, width))
-                .setKeyBytes(width)
-                .setFirstIndex(firstIndex)
-                .setNode(node)
-                .build();
-        stub.withDeadlineAfter(bounds.waitMs(), TimeUnit.MILLISECONDS).lookup(request, new Answer(unit, keys.size()));
+        new Search(unit, namespace, firstIndex, keys, Deadline.after(bounds.waitMs(), TimeUnit.MILLISECONDS)).ask(0, List.of());
+    }
+
+    /** One question in parts of at most {@link #PART} keys: the next part is asked while a node has all of those before it. */
+    private final class Search {
+        private final long unit;
+        private final String namespace;
+        private final int firstIndex;
+        private final List<Bytes> keys;
+        private final Deadline deadline;
+
+        Search(long unit, String namespace, int firstIndex, List<Bytes> keys, Deadline deadline) {
+            this.unit = unit;
+            this.namespace = namespace;
+            this.firstIndex = firstIndex;
+            this.keys = keys;
+            this.deadline = deadline;
+        }
+
+        void ask(int from, List<Holder> before) {
+            List<Bytes> part = keys.subList(from, Math.min(keys.size(), from + PART));
+            int width = part.getFirst().size();
+            LookupRequest request = LookupRequest.newBuilder()
+                    .setNamespace(namespace)
+                    .setPackedKeys(packed(part, width))
+                    .setKeyBytes(width)
+                    .setFirstIndex(firstIndex + from)
+                    .setNode(node)
+                    .build();
+            stub.withDeadline(deadline).lookup(request, new Answer(this, from, part.size(), before));
+        }
+
+        /** The answer to a part, with what is known of those before it. */
+        void answered(int from, int size, List<Holder> before, List<Holder> here) {
+            List<Holder> all = from == 0 ? here : joined(from, before, here);
+            if (from + size < keys.size() && all.stream().anyMatch(holder -> holder.blocks() == from + size)) {
+                ask(from + size, all);
+            } else {
+                end(all);
+            }
+        }
+
+        void end(List<Holder> holders) {
+            underWay.decrementAndGet();
+            completions.accept(new PeersFound(unit, holders));
+        }
+    }
+
+    /** A node that has all of the parts before has what it has of this one, too. */
+    private static List<Holder> joined(int from, List<Holder> before, List<Holder> here) {
+        return before.stream().map(holder -> {
+            Optional<Holder> more = holder.blocks() < from ? Optional.empty()
+                    : here.stream().filter(other -> other.node().equals(holder.node())).findFirst();
+            return more.map(found -> new Holder(holder.node(), holder.address(),
+                    holder.tier() == Tier.HOST && found.tier() == Tier.HOST ? Tier.HOST : Tier.DISK, from + found.blocks())).orElse(holder);
+        }).toList();
     }
 
     private boolean begins() {
@@ -162,13 +214,17 @@ public final class DirectoryPeers implements PeerFinder, AutoCloseable {
 
     /** The observer of one call. gRPC calls it from one thread at a time. */
     private final class Answer implements StreamObserver<LookupResponse> {
-        private final long unit;
+        private final Search search;
+        private final int from;
         private final int most;
+        private final List<Holder> before;
         private boolean ended;
 
-        Answer(long unit, int most) {
-            this.unit = unit;
+        Answer(Search search, int from, int most, List<Holder> before) {
+            this.search = search;
+            this.from = from;
             this.most = most;
+            this.before = before;
         }
 
         @Override
@@ -177,7 +233,10 @@ public final class DirectoryPeers implements PeerFinder, AutoCloseable {
                 LOG.info("the directory at {} answers again", access.address());
             }
             answered.increment();
-            end(holders(response, most));
+            if (!ended) {
+                ended = true;
+                search.answered(from, most, before, holders(response, most));
+            }
         }
 
         @Override
@@ -189,7 +248,7 @@ public final class DirectoryPeers implements PeerFinder, AutoCloseable {
                     LOG.warn("the directory at {} does not answer, so nothing is read from other nodes: {}", access.address(),
                             TlsFault.of(failure).map(TlsFault::advice).orElse(status.toString()));
                 }
-                end(List.of());
+                end();
             }
         }
 
@@ -197,16 +256,13 @@ public final class DirectoryPeers implements PeerFinder, AutoCloseable {
         public void onCompleted() {
             if (!ended) {
                 failed.increment();
-                end(List.of());
+                end();
             }
         }
 
-        private void end(List<Holder> holders) {
-            if (!ended) {
-                ended = true;
-                underWay.decrementAndGet();
-                completions.accept(new PeersFound(unit, holders));
-            }
+        private void end() {
+            ended = true;
+            search.end(before);
         }
     }
 

@@ -19,6 +19,7 @@ import io.tierlog.engine.v1.LoadReply;
 import io.tierlog.engine.v1.LoadRequest;
 import io.tierlog.engine.v1.Notice;
 import io.tierlog.engine.v1.OpenRequest;
+import io.tierlog.engine.v1.Opened;
 import io.tierlog.schemas.Bytes;
 import java.util.ArrayList;
 import java.util.List;
@@ -92,6 +93,14 @@ class EngineGrpcServiceTest {
         assertEquals(expected, inputs.getLast());
         assertEquals(List.of(), notices.received, "the core names the pages when they are free");
         return inputs.stream().filter(expected::equals).count();
+    }
+
+    @Test
+    void theFirstNoticeNamesTheBounds() {
+        service.open(OpenRequest.newBuilder().setInstance("gpu0").build(), notices);
+        replies.done(last(AgentInput.SessionOpened.class).call());
+        Opened opened = notices.received.getFirst().getOpened();
+        assertEquals(List.of(65_536, 4_096), List.of(opened.getPromptBlocks(), opened.getCallBlocks()));
     }
 
     @Test

@@ -15,6 +15,7 @@ import io.tierlog.agent.app.Eventually;
 import io.tierlog.agent.app.TestEngine;
 import io.tierlog.agent.app.memory.EmulatedDevice;
 import io.tierlog.agent.app.memory.EnginePool;
+import io.tierlog.agent.core.api.AgentInput.Sealed;
 import io.tierlog.agent.core.api.AgentInput;
 import io.tierlog.agent.core.api.AgentInput.SessionClosed;
 import io.tierlog.agent.core.api.AgentInput.SessionOpened;
@@ -24,6 +25,7 @@ import io.tierlog.agent.core.port.DeviceFault;
 import io.tierlog.agent.core.port.EngineReplies.Refusal;
 import io.tierlog.agent.core.port.MemoryHandle;
 import io.tierlog.agent.core.port.Offer;
+import io.tierlog.engine.v1.Ack;
 import io.tierlog.engine.v1.BlockPage;
 import io.tierlog.engine.v1.CancelRequest;
 import io.tierlog.engine.v1.EvictedBlock;
@@ -136,6 +138,29 @@ class EngineServerTest {
                 health.getActiveOperations()));
     }
 
+    /** 6 blocks of a prompt are taken: of the 7 of the Submit call, and of blocks 5 and 6 of the Sealed call. The core cuts, the answers say it. */
+    @Test
+    void answersSayHowManyBlocksAreTaken() throws Exception {
+        TestEngine engine = engine();
+        String session = open(engine, "gpu0");
+        attach(engine, session);
+        SubmitRequest seven = submit(session).setPromptTokens(70).clearKeys()
+                .addAllKeys(Stream.iterate(1, i -> i + 1).limit(7).map(i -> key(i)).toList()).build();
+        CompletableFuture<SubmitReply> reply = later(() -> engine.calls().submit(seven));
+        Submitted submitted = await(Submitted.class);
+        assertEquals(7, submitted.keys().size());
+        server.replies().waiting(submitted.call());
+        assertEquals(6, reply.get(20, TimeUnit.SECONDS).getTakenBlocks());
+        BlockPage page = BlockPage.newBuilder().setIndex(5).setKey(key(6)).setPage(0).setGeneration(1).build();
+        CompletableFuture<Ack> sealed = later(() -> engine.calls().sealed(SealedRequest.newBuilder()
+                .setSession(session).setRequest("r1").setAttempt(1).setNamespace("ns").setRoot(key(1)).setParent(key(5))
+                .addBlocks(page).addBlocks(page.toBuilder().setIndex(6).setKey(key(7)).setPage(1)).build()));
+        Sealed both = await(Sealed.class);
+        assertEquals(2, both.blocks().size());
+        server.replies().done(both.call());
+        assertEquals(1, sealed.get(20, TimeUnit.SECONDS).getTakenBlocks());
+    }
+
     @Test
     void badArgumentsEndAtTheApi() {
         TestEngine engine = engine();
@@ -158,7 +183,7 @@ class EngineServerTest {
                         r -> r.setRequest("x".repeat(257)),
                         r -> r.setNamespace(""),
                         r -> r.setNamespace("n".repeat(21)),
-                        r -> r.setPromptTokens(70).clearKeys().addAllKeys(Stream.generate(() -> key).limit(7).toList()))
+                        r -> r.setPromptTokens(70).clearKeys().addAllKeys(Stream.generate(() -> key).limit(5).toList()))
                 .forEach(change -> {
                     SubmitRequest.Builder request = submit(session);
                     change.accept(request);

@@ -19,7 +19,9 @@ import io.tierlog.directory.v1.NodePrefix;
 import io.tierlog.directory.v1.TierPrefix;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Tier;
+import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -95,6 +97,12 @@ class DirectoryPeersTest {
         return finder;
     }
 
+    private DirectoryStand stand(DirectoryStand.Answers answer) throws IOException {
+        DirectoryStand stand = new DirectoryStand(Optional.empty(), answer);
+        opened.add(stand);
+        return stand;
+    }
+
     private PeersFound next() throws InterruptedException {
         @Nullable AgentInput input = told.poll(20, TimeUnit.SECONDS);
         if (input == null) {
@@ -113,6 +121,52 @@ class DirectoryPeersTest {
         TierPrefix.Builder host = TierPrefix.newBuilder().setTier(io.tierlog.directory.v1.Tier.TIER_HOST).setBlocks(onHost);
         return LookupResponse.newBuilder().addNodes(NodePrefix.newBuilder().setNode(node).setPeerAddress(address).setBlocks(peerReadable)
                 .setPeerReadable(peerReadable).addTiers(host)).build();
+    }
+
+    /**
+     * 20,000 keys are three questions. b has 10,000 of them on its host and the rest on its disk, c the first 8,192 alone, d nothing of the first
+     * part. The third part is asked since b has both before it.
+     */
+    @Test
+    void aLongPromptIsAskedAboutInParts() throws Exception {
+        DirectoryStand stand = stand(request -> {
+            int keys = request.getPackedKeys().size() / request.getKeyBytes();
+            LookupResponse b = holder("b", "b:7000", keys, Math.clamp(10_000 - request.getFirstIndex(), 0, keys));
+            LookupResponse.Builder all = b.toBuilder();
+            if (request.getFirstIndex() == 7) {
+                all.addNodes(holder("c", "c:7000", keys, keys).getNodes(0));
+            } else {
+                all.addNodes(holder("d", "d:7000", keys, keys).getNodes(0));
+            }
+            return all.build();
+        });
+        DirectoryPeers finder = finder(stand.address(), Optional.empty(), LONG);
+        finder.find(1, "m", 7, Collections.nCopies(20_000, KEY));
+        assertEquals(List.of(new Holder("b", "b:7000", Tier.DISK, 20_000), new Holder("c", "c:7000", Tier.HOST, 8_192)), found(1));
+        assertEquals(List.of(7, 7 + 8_192, 7 + 16_384), stand.asked.stream().map(LookupRequest::getFirstIndex).toList());
+        assertEquals(List.of(8_192, 8_192, 3_616), stand.asked.stream().map(asked -> asked.getPackedKeys().size() / 16).toList());
+        assertEquals(new DirectoryPeers.Lookups(3, 0, 0), finder.lookups());
+    }
+
+    /** The first part is answered, the second not: what is known counts when the time is over. */
+    @Test
+    void anAnswerThatStopsHalfWayCountsAsFarAsItGoes() throws Exception {
+        DirectoryStand stand = stand(request -> request.getFirstIndex() == 0 ? holder("b", "b:7000", 8_192, 8_192) : null);
+        DirectoryPeers finder = finder(stand.address(), Optional.empty(), new DirectoryPeers.Bounds(1_500, 64));
+        finder.find(2, "m", 0, Collections.nCopies(8_193, KEY));
+        assertEquals(List.of(new Holder("b", "b:7000", Tier.HOST, 8_192)), found(2));
+        assertEquals(2, stand.asked.size());
+        assertEquals(new DirectoryPeers.Lookups(1, 1, 0), finder.lookups());
+    }
+
+    /** No node has the whole first part: nothing is asked about the second. */
+    @Test
+    void theNextPartIsNotAskedAboutWhereNoNodeHasTheOneBefore() throws Exception {
+        DirectoryStand stand = stand(request -> holder("b", "b:7000", 8_191, 8_191));
+        DirectoryPeers finder = finder(stand.address(), Optional.empty(), LONG);
+        finder.find(3, "m", 0, Collections.nCopies(20_000, KEY));
+        assertEquals(List.of(new Holder("b", "b:7000", Tier.HOST, 8_191)), found(3));
+        assertEquals(1, stand.asked.size());
     }
 
     /** f has blocks on its device, which it cannot share, and a is the requester. */

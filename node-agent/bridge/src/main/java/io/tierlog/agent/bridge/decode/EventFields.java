@@ -13,7 +13,8 @@ import org.msgpack.value.ValueType;
  * The fields of one event, from an array by their positions or from a map by their names. Missing trailing elements are nil. Confined to one event.
  */
 final class EventFields {
-    private static final int MOST_HASHES = 65_536;
+    /** Blocks of a prompt of 1,048,576 tokens, one each. */
+    private static final int MOST_HASHES = 1 << 20;
     private static final int MOST_GROUPS = 65_536;
     private static final int MOST_INDEX = 1 << 30;
     private static final Bytes ZERO = PayloadReader.key(0);

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.tierlog.agent.bridge.Batches;
 import io.tierlog.agent.bridge.Fixtures;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Tier;
@@ -16,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 /** What each dialect's golden payload says, and what becomes of payloads that were cut, changed or written in another way. */
@@ -53,6 +55,19 @@ class BatchDecoderTest {
         Map<String, String> said = new TreeMap<>();
         Fixtures.expected().fieldNames().forEachRemaining(name -> said.put(name, text(batch(Fixtures.payload(name)))));
         assertEquals(String.join("\n", lines(FACTS)), String.join("\n", lines(said)));
+    }
+
+    /** A prompt of 1,048,576 tokens is one event, also in blocks of one token. */
+    @Test
+    void anEventNamesAllBlocksOfALongPrompt() {
+        int most = 1 << 20;
+        Decoded.Batch longest = batch(stored(most));
+        assertEquals(most, assertInstanceOf(EngineEvent.Stored.class, longest.events().getFirst()).hashes().size());
+        assertInstanceOf(Decoded.Malformed.class, BatchDecoder.decode(stored(most + 1)));
+    }
+
+    private static byte[] stored(int blocks) {
+        return Batches.batch(Batches.Form.ARRAYS, 0, 0, Batches.stored("GPU", null, LongStream.rangeClosed(1, blocks).toArray()));
     }
 
     @Test

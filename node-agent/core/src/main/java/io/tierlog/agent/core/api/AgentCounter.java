@@ -4,6 +4,9 @@ package io.tierlog.agent.core.api;
 /** Counters of an agent: what is not an event, and a few sums. Each is a metric with the text given here. */
 public enum AgentCounter {
     SUBMITTED("Requests that engines submitted"),
+    PROMPTS_CUT("Requests whose prompt has more blocks than an attempt takes: the first ones were taken"),
+    PROMPT_BLOCKS_NOT_TAKEN("Whole blocks of those prompts that were not taken: they are not looked up"),
+    SEALED_BLOCKS_NOT_TAKEN("Sealed blocks that were not taken, since they come after those that an attempt takes: they are not saved"),
     ANSWERED_AT_ONCE("Requests that were answered without a wait"),
     WAITS_EXPIRED("Requests whose wait for a fetch was over before the fetch"),
     CONTROLLER_BEHIND("Requests that did not wait, since the controller answered later than they would have waited"),

@@ -165,16 +165,41 @@ public record AgentLimits(
      * @param requests attempts that live or whose device pages are still pinned
      * @param waiting attempts that wait for the store's answer or for a fetch; one more is answered at once
      * @param operations operations in progress, those that wait for capacity included
-     * @param keysPerRequest keys of one request, blocks of one call or command; the engine server must have the same
+     * @param keysPerRequest blocks of a prompt that an attempt takes, from the first on, and of a load; the engine server must have the same
+     * @param keysPerRecord keys of a prompt that its record names: what comes after them is not fetched; no more than keysPerRequest
+     * @param blocksPerCall blocks of any other call, of a command, and of any other record; no more than keysPerRequest. The engine server must have
+     *     the same
      * @param journal commands, ended operations, and (times 64) blocks of ended operations that are remembered
      */
-    public record Bounds(int requests, int waiting, int operations, int keysPerRequest, int journal) {
+    public record Bounds(int requests, int waiting, int operations, int keysPerRequest, int keysPerRecord, int blocksPerCall, int journal) {
+        /** With the usual numbers of a record and a call, or that of a prompt where it is less. */
+        public Bounds(int requests, int waiting, int operations, int keysPerRequest, int journal) {
+            this(requests, waiting, operations, keysPerRequest, Math.min(keysPerRequest, KEYS_PER_RECORD), Math.min(keysPerRequest, BLOCKS_PER_CALL),
+                    journal);
+        }
+
         public Bounds {
             atLeast("requests", requests, 1);
             atLeast("waiting", waiting, 1);
             atLeast("operations", operations, 1);
             atLeast("keysPerRequest", keysPerRequest, 1);
+            atLeast("keysPerRecord", keysPerRecord, 1);
+            atLeast("blocksPerCall", blocksPerCall, 1);
+            if (keysPerRecord > keysPerRequest || blocksPerCall > keysPerRequest) {
+                throw new IllegalArgumentException("keysPerRecord " + keysPerRecord + " and blocksPerCall " + blocksPerCall
+                        + " must be no more than keysPerRequest " + keysPerRequest);
+            }
             atLeast("journal", journal, 1);
+        }
+
+        /** The same with so many blocks of a prompt; a record and a call have no more than that. */
+        public Bounds withKeysPerRequest(int keys) {
+            return new Bounds(requests, waiting, operations, keys, Math.min(keys, keysPerRecord), Math.min(keys, blocksPerCall), journal);
+        }
+
+        /** The same with so many keys in a record, or as many as a prompt has. */
+        public Bounds withKeysPerRecord(int keys) {
+            return new Bounds(requests, waiting, operations, keysPerRequest, Math.min(keys, keysPerRequest), blocksPerCall, journal);
         }
 
         /** Blocks named in the terminal events that are remembered. */
@@ -183,8 +208,17 @@ public record AgentLimits(
         }
     }
 
-    /** Default for keys of one request and blocks of one call or command: a record of the log stays under 1 MiB. */
-    public static final int KEYS_PER_REQUEST = 4_096;
+    /** Default for blocks of a prompt that an attempt takes: 1,048,576 tokens of 16. */
+    public static final int KEYS_PER_REQUEST = 65_536;
+
+    /** Largest number of blocks of a prompt that an attempt can be set to take. */
+    public static final int MOST_KEYS_PER_REQUEST = 262_144;
+
+    /** Default for keys of a prompt in its record: so many keep within the 1 MiB that Kafka's producers send and its topics take by default. */
+    public static final int KEYS_PER_RECORD = 16_384;
+
+    /** Default for blocks of any call but Submit, Load and Sealed, of a command, and of one record about sealed, loaded or evicted blocks. */
+    public static final int BLOCKS_PER_CALL = 4_096;
 
     /** Most blocks in one WriteBackBlocks; a command of that size may be followed by another for the same request. */
     public static final int FULL_BATCH = 1_000;

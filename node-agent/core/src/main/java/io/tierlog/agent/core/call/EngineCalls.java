@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.core.call;
 
+import io.tierlog.agent.core.api.AgentCounter;
 import io.tierlog.agent.core.api.AgentInput.Attempt;
 import io.tierlog.agent.core.api.AgentInput.Cancelled;
 import io.tierlog.agent.core.api.AgentInput.DeviceBlock;
@@ -15,6 +16,7 @@ import io.tierlog.agent.core.engine.EngineCallChecks;
 import io.tierlog.agent.core.engine.EngineSessions;
 import io.tierlog.agent.core.port.EngineReplies.Refusal;
 import io.tierlog.agent.core.request.LiveAttempt;
+import io.tierlog.agent.core.request.PromptBound;
 import io.tierlog.agent.core.request.Requests;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
@@ -89,24 +91,32 @@ public final class EngineCalls {
         }
         LiveAttempt attempt = found.get();
         Optional<String> wrong =
-                EngineCallChecks.sealed(in, context.limits().bounds().keysPerRequest(), context.device().capacity()).or(() -> wrongHere(attempt, in));
+                EngineCallChecks.sealed(in, context.device().capacity()).or(() -> wrongHere(attempt, in));
         if (wrong.isPresent()) {
             engines.refuse(in.call(), Refusal.BAD_ARGUMENT, wrong.get(), false);
             return;
         }
         attempt.root(in.root());
-        List<PagedBlock> blocks = new ArrayList<>(in.blocks().size());
+        int taken = PromptBound.taken(in.blocks().getFirst().index(), in.blocks().size(), context.limits().bounds().keysPerRequest());
+        context.counters().add(AgentCounter.SEALED_BLOCKS_NOT_TAKEN, in.blocks().size() - taken);
+        List<PagedBlock> blocks = new ArrayList<>(taken);
         Bytes parent = in.parent();
         for (DeviceBlock block : in.blocks()) {
             PagedBlock paged = new PagedBlock(new Block(block.index(), block.key(), parent), block.page(), block.generation(), 0);
             parent = block.key();
-            blocks.add(paged);
-            attempt.sealed().put(block.index(), paged);
+            if (blocks.size() < taken) {
+                blocks.add(paged);
+                attempt.sealed().put(block.index(), paged);
+            } else {
+                attempt.notTaken().put(block.index(), paged);
+            }
             context.device().remember(block.page(), content(in.namespace(), block));
         }
         if (attempt.logged()) {
-            context.append("", e -> new BlocksSealed(
-                    e, in.attempt().request(), in.attempt().attempt(), in.namespace(), in.root(), blocks));
+            for (List<PagedBlock> part : PromptBound.parts(blocks, context.limits().bounds().blocksPerCall())) {
+                context.append("", e -> new BlocksSealed(
+                        e, in.attempt().request(), in.attempt().attempt(), in.namespace(), in.root(), part));
+            }
         }
         context.ports().engines().done(in.call());
     }
@@ -117,9 +127,6 @@ public final class EngineCalls {
         }
         if (!attempt.namespace().equals(in.namespace())) {
             return Optional.of("the attempt is of namespace " + attempt.namespace());
-        }
-        if (attempt.sealed().size() + in.blocks().size() > 2 * context.limits().bounds().keysPerRequest()) {
-            return Optional.of("more blocks than one request may have");
         }
         for (DeviceBlock block : in.blocks()) {
             if (block.index() < attempt.keys().size() && !attempt.keys().get(block.index()).equals(block.key())) {
@@ -204,7 +211,7 @@ public final class EngineCalls {
             return;
         }
         Optional<String> wrong =
-                EngineCallChecks.evicted(in.namespace(), in.blocks(), context.limits().bounds().keysPerRequest(), context.device().capacity())
+                EngineCallChecks.evicted(in.namespace(), in.blocks(), context.limits().bounds().blocksPerCall(), context.device().capacity())
                         .or(() -> in.blocks().stream()
                                 .filter(block -> context.device().pinned(block.page()) && isThere(in.namespace(), block))
                                 .findFirst()

@@ -48,7 +48,7 @@ public final class ExistCalls implements Component {
     /** Asks the store; what is here is looked up when it has answered. */
     public void run(ExistCalled in) {
         Optional<Refusal> session = engines.whyNot(in.session());
-        Optional<String> wrong = EngineCallChecks.keys(in.namespace(), in.keys(), context.limits().bounds().keysPerRequest());
+        Optional<String> wrong = EngineCallChecks.keys(in.namespace(), in.keys(), context.limits().bounds().blocksPerCall());
         if (session.isPresent()) {
             engines.refuse(in.call(), session.get(), EngineSessions.FIRST, false);
         } else if (wrong.isPresent()) {

@@ -51,7 +51,7 @@ public final class ReadCalls implements Component {
     public void run(ReadCalled in) {
         Optional<Refusal> session = engines.whyNot(in.session());
         Optional<String> wrong =
-                EngineCallChecks.scattered(in.namespace(), in.blocks(), context.limits().bounds().keysPerRequest(), context.device().capacity())
+                EngineCallChecks.scattered(in.namespace(), in.blocks(), context.limits().bounds().blocksPerCall(), context.device().capacity())
                         .or(() -> LoadCalls.busyPage(context, in.blocks()));
         if (session.isPresent()) {
             engines.refuse(in.call(), session.get(), EngineSessions.FIRST, false);

@@ -36,7 +36,7 @@ public final class ReservationCalls {
 
     public void reserve(ReserveCalled in) {
         Optional<Refusal> session = engines.whyNot(in.session());
-        Optional<String> wrong = EngineCallChecks.keys(in.namespace(), in.keys(), context.limits().bounds().keysPerRequest());
+        Optional<String> wrong = EngineCallChecks.keys(in.namespace(), in.keys(), context.limits().bounds().blocksPerCall());
         if (session.isPresent()) {
             engines.refuse(in.call(), session.get(), EngineSessions.FIRST, false);
         } else if (wrong.isPresent() || in.leaseMs() < 0) {

@@ -29,6 +29,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.SequencedMap;
+import java.util.SortedMap;
 import java.util.function.Predicate;
 
 /**
@@ -40,6 +41,7 @@ import java.util.function.Predicate;
  */
 public final class SaveCalls implements Component {
     private static final BlockAnswer HERE = new BlockAnswer(true, OperationReason.COMPLETED);
+    private static final BlockAnswer NOT_TAKEN = new BlockAnswer(false, OperationReason.UNSUPPORTED);
 
     /** One call: the answer for each of its blocks, as far as there is one, in their order. */
     private static final class Save {
@@ -82,7 +84,7 @@ public final class SaveCalls implements Component {
         }
         LiveAttempt attempt = found.get();
         Optional<String> wrong =
-                EngineCallChecks.run(in.blocks(), context.limits().bounds().keysPerRequest(), context.device().capacity())
+                EngineCallChecks.run(in.blocks(), context.limits().bounds().blocksPerCall(), context.device().capacity())
                         .or(() -> wrongHere(attempt, in));
         if (wrong.isPresent()) {
             engines.refuse(in.call(), Refusal.BAD_ARGUMENT, wrong.get(), false);
@@ -100,13 +102,13 @@ public final class SaveCalls implements Component {
             return Optional.of("the attempt is " + attempt.state() + ", of namespace " + attempt.namespace());
         }
         return in.blocks().stream()
-                .filter(block -> !sealed(attempt, block))
+                .filter(block -> !isIn(attempt.sealed(), block) && !isIn(attempt.notTaken(), block))
                 .findFirst()
                 .map(block -> "block " + block.index() + " was not sealed by the attempt in page " + block.page());
     }
 
-    private static boolean sealed(LiveAttempt attempt, DeviceBlock block) {
-        PagedBlock known = attempt.sealed().get(block.index());
+    private static boolean isIn(SortedMap<Integer, PagedBlock> blocks, DeviceBlock block) {
+        PagedBlock known = blocks.get(block.index());
         return known != null && known.block().key().equals(block.key()) && known.page() == block.page()
                 && known.generation() == block.generation();
     }
@@ -117,6 +119,8 @@ public final class SaveCalls implements Component {
         for (DeviceBlock block : in.blocks()) {
             if (serves(in, block.key())) {
                 save.blocks.put(block.key(), Optional.of(HERE));
+            } else if (isIn(attempt.notTaken(), block)) {
+                save.blocks.put(block.key(), Optional.of(NOT_TAKEN));
             } else {
                 missing.addAll(attempt.sealed().subMap(block.index(), block.index() + 1).values());
             }

@@ -28,7 +28,7 @@ public final class BackUpCommands {
 
     void run(BackUpBlocks command) {
         String operation = command.operation();
-        boolean sized = !command.blocks().isEmpty() && command.blocks().size() <= context.limits().bounds().keysPerRequest();
+        boolean sized = !command.blocks().isEmpty() && command.blocks().size() <= context.limits().bounds().blocksPerCall();
         if (!sized || context.phase() != AgentPhase.ON_LOG || operations.full() || context.ports().events().congested()) {
             releaseEarlier(command.releases());
             context.refuse(command.header(), operation, OperationReason.QUEUE_FULL, "the agent is at its limit of work");

@@ -78,7 +78,7 @@ public final class CopyCommands implements Component {
     }
 
     private Optional<String> busy(CopyBlocks command) {
-        int most = context.limits().bounds().keysPerRequest();
+        int most = context.limits().bounds().blocksPerCall();
         if (command.blocks().isEmpty() || command.blocks().size() > most) {
             return Optional.of("1 to " + most + " blocks in one command");
         }

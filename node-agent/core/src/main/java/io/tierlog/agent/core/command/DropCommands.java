@@ -44,7 +44,7 @@ public final class DropCommands {
     void run(DropBlocks command) {
         boolean disk = command.tier() == Tier.DISK && context.disk().exists();
         boolean probes = command.reliesOn() == Tier.STORE;
-        if ((command.tier() != Tier.HOST && !disk) || command.blocks().size() > context.limits().bounds().keysPerRequest()) {
+        if ((command.tier() != Tier.HOST && !disk) || command.blocks().size() > context.limits().bounds().blocksPerCall()) {
             context.refuse(command.header(), command.operation(), OperationReason.UNSUPPORTED, "this agent cannot drop that from " + command.tier());
             return;
         }

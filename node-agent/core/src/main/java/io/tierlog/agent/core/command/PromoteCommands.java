@@ -30,7 +30,7 @@ public final class PromoteCommands {
     }
 
     void run(PromoteBlocks command) {
-        int most = context.limits().bounds().keysPerRequest();
+        int most = context.limits().bounds().blocksPerCall();
         if (!context.disk().exists()) {
             refuse(command, OperationReason.UNSUPPORTED, "this agent has no disk to promote from");
         } else if (command.blocks().isEmpty() || command.blocks().size() > most) {

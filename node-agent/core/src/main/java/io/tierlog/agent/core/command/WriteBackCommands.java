@@ -103,8 +103,8 @@ public final class WriteBackCommands implements Component {
     }
 
     private Optional<String> whyNotNow(WriteBackBlocks command) {
-        if (command.blocks().isEmpty() || command.blocks().size() > context.limits().bounds().keysPerRequest()) {
-            return Optional.of("1 to " + context.limits().bounds().keysPerRequest() + " blocks in one command");
+        if (command.blocks().isEmpty() || command.blocks().size() > context.limits().bounds().blocksPerCall()) {
+            return Optional.of("1 to " + context.limits().bounds().blocksPerCall() + " blocks in one command");
         }
         boolean busy = context.phase() != AgentPhase.ON_LOG || operations.full() || context.ports().events().congested();
         return busy ? Optional.of("the agent is at its limit of work") : Optional.empty();

@@ -32,11 +32,9 @@ public final class EngineCallChecks {
         if (in.promptTokens() < 1 || in.blockTokens() < 1) {
             return Optional.of("prompt_tokens and block_tokens must be 1 or more");
         }
-        if (in.keys().size() > mostKeys) {
-            return Optional.of(in.keys().size() + " keys are more than the " + mostKeys + " of one request");
-        }
-        if (in.keys().size() != in.promptTokens() / in.blockTokens()) {
-            return Optional.of("keys must name every whole block of the prompt: " + in.promptTokens() / in.blockTokens() + ", not "
+        int whole = in.promptTokens() / in.blockTokens();
+        if (in.keys().size() > whole || in.keys().size() < Math.min(whole, mostKeys)) {
+            return Optional.of("keys must name every whole block of the prompt, or the first " + mostKeys + " at least: " + whole + ", not "
                     + in.keys().size());
         }
         if (in.deviceBlocks() < 0 || in.deviceBlocks() > in.keys().size()) {
@@ -51,19 +49,20 @@ public final class EngineCallChecks {
         if (in.onDevice().isEmpty()) {
             return Optional.empty();
         }
-        return in.keepsPages() ? onDevice(in, mostKeys, devicePages) : Optional.of("device_pages needs keeps_pages");
+        return in.keepsPages() ? onDevice(in, devicePages) : Optional.of("device_pages needs keeps_pages");
     }
 
-    private static Optional<String> onDevice(Submitted in, int mostKeys, int devicePages) {
+    private static Optional<String> onDevice(Submitted in, int devicePages) {
         List<Bytes> named = in.onDevice().stream().map(DeviceBlock::key).toList();
         if (in.onDevice().getFirst().index() != 0 || !named.equals(in.keys().subList(0, in.deviceBlocks()))) {
             return Optional.of("device_pages must name the leading " + in.deviceBlocks() + " blocks of the prompt, or nothing");
         }
-        return run(in.onDevice(), mostKeys, devicePages);
+        return run(in.onDevice(), devicePages, devicePages);
     }
 
-    public static Optional<String> sealed(Sealed in, int mostBlocks, int devicePages) {
-        Optional<String> wrong = run(in.blocks(), mostBlocks, devicePages);
+    /** The agent takes what the attempt may have of them, so their number has no bound but that of the device. */
+    public static Optional<String> sealed(Sealed in, int devicePages) {
+        Optional<String> wrong = run(in.blocks(), devicePages, devicePages);
         if (wrong.isPresent()) {
             return wrong;
         }

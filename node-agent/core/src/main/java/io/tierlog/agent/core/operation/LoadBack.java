@@ -5,6 +5,7 @@ import io.tierlog.agent.core.context.AgentContext;
 import io.tierlog.agent.core.device.PageOwner;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.event.LoadBackDone;
 import io.tierlog.schemas.event.LoadBackFailed;
 import java.util.List;
@@ -57,16 +58,26 @@ public final class LoadBack extends DeviceLoad {
         if (!loader.logged()) {
             return;
         }
-        List<BlockResult> results = items.stream().map(BlockTransfer::onDevice).toList();
+        int most = context.limits().bounds().blocksPerCall();
+        for (int from = 0; from < items.size(); from += most) {
+            List<BlockTransfer> part = items.subList(from, Math.min(items.size(), from + most));
+            report(from == 0 ? operation : context.nextLoad(), part);
+        }
+    }
+
+    /** To the log each part of a long load is an operation of its own: it has its share of the bytes and of the time. */
+    private void report(String name, List<BlockTransfer> part) {
+        List<BlockResult> results = part.stream().map(BlockTransfer::onDevice).toList();
         String request = owner().request();
         int number = owner().attempt();
-        long bytes = movedBytes();
-        long micros = durationMicros();
-        OperationReason reason = firstFailure();
-        if (anyDone()) {
-            context.append("", e -> new LoadBackDone(e, operation, request, number, namespace, results, bytes, micros));
+        boolean done = part.stream().anyMatch(BlockTransfer::done);
+        long bytes = part.stream().filter(item -> item.from() != Tier.UNKNOWN).count() * context.registration().blockBytes();
+        long micros = durationMicros() * part.size() / items.size();
+        OperationReason reason = firstFailure(part);
+        if (done) {
+            context.append("", e -> new LoadBackDone(e, name, request, number, namespace, results, bytes, micros));
         } else {
-            context.append("", e -> new LoadBackFailed(e, operation, request, number, reason, namespace, results));
+            context.append("", e -> new LoadBackFailed(e, name, request, number, reason, namespace, results));
         }
     }
 }

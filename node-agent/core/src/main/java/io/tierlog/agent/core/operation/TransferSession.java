@@ -256,6 +256,10 @@ public abstract sealed class TransferSession permits Fetch, WriteBack, BackUp, D
 
     /** Why nothing was done: the reason of the first block that failed. */
     OperationReason firstFailure() {
+        return firstFailure(items);
+    }
+
+    static OperationReason firstFailure(List<BlockTransfer> items) {
         return items.stream().filter(item -> !item.done()).map(BlockTransfer::reason).findFirst().orElse(OperationReason.UNKNOWN);
     }
 

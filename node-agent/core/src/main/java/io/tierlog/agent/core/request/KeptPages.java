@@ -35,14 +35,19 @@ final class KeptPages {
     /** The attempt keeps the pages that its Submit call named. A page that no call named before holds a block from before this agent started. */
     static void submitted(DevicePins device, LiveAttempt attempt) {
         Submitted in = attempt.submitted();
+        int taken = in.keys().size();
         List<PagedBlock> unreported = new ArrayList<>();
         Bytes parent = Bytes.EMPTY;
         for (DeviceBlock block : in.onDevice()) {
             PagedBlock paged = new PagedBlock(new Block(block.index(), block.key(), parent), block.page(), block.generation(), 0);
             parent = block.key();
-            attempt.reused().put(block.index(), paged);
-            if (device.content(block.page()).isEmpty()) {
-                unreported.add(paged);
+            if (block.index() >= taken) {
+                attempt.notTaken().put(block.index(), paged);
+            } else {
+                attempt.reused().put(block.index(), paged);
+                if (device.content(block.page()).isEmpty()) {
+                    unreported.add(paged);
+                }
             }
             device.remember(block.page(), content(in, block));
         }
@@ -66,11 +71,13 @@ final class KeptPages {
     static void pin(DevicePins device, LiveAttempt attempt) {
         pin(device, attempt, attempt.reused().values());
         pin(device, attempt, attempt.sealed().values());
+        pin(device, attempt, attempt.notTaken().values());
     }
 
-    /** Pinned pages of reused blocks that serve on the host too: no write-back comes for them. */
-    static List<Integer> reusedAndOnHost(AgentContext context, LiveAttempt attempt) {
+    /** Pinned pages of blocks that no write-back comes for: reused ones that serve on the host too, and those that were not taken. */
+    static List<Integer> notWritten(AgentContext context, LiveAttempt attempt) {
         List<Integer> saved = new ArrayList<>();
+        attempt.notTaken().values().forEach(block -> saved.add(block.page()));
         for (PagedBlock block : attempt.reused().values()) {
             boolean sealed = attempt.sealed().containsKey(block.block().index());
             if (!sealed && context.device().pinnedBy(attempt.finishPin(), block.page())

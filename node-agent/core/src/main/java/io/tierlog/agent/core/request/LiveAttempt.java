@@ -61,8 +61,10 @@ public final class LiveAttempt {
     private final Submitted submitted;
     private final PageOwner owner;
     private final long submittedMs;
+    private final int recorded;
     private final SortedMap<Integer, PagedBlock> sealed = new TreeMap<>();
     private final SortedMap<Integer, PagedBlock> reused = new TreeMap<>();
+    private final SortedMap<Integer, PagedBlock> notTaken = new TreeMap<>();
     private List<PagedBlock> unreported = List.of();
     private Bytes root = Bytes.EMPTY;
     private final List<Integer> hostIndexes = new ArrayList<>();
@@ -82,8 +84,10 @@ public final class LiveAttempt {
     private @Nullable TransferSession fetch;
     private @Nullable TransferSession load;
 
-    LiveAttempt(Submitted submitted, long nowMs) {
+    /** With at most {@code keysPerRecord} of its keys in its record. */
+    LiveAttempt(Submitted submitted, int keysPerRecord, long nowMs) {
         this.submitted = submitted;
+        this.recorded = Math.min(submitted.keys().size(), keysPerRecord);
         this.submittedMs = nowMs;
         Attempt id = submitted.attempt();
         this.owner = new PageOwner(id.session(), id.request(), id.attempt());
@@ -114,9 +118,19 @@ public final class LiveAttempt {
         return submittedMs;
     }
 
-    /** Most blocks it may reuse: the last token is always computed. */
+    /** Most blocks it may reuse, of those that it has taken: the last token is always computed. */
     public int reusable() {
-        return submitted.reuseEligible() ? (submitted.promptTokens() - 1) / submitted.blockTokens() : 0;
+        return submitted.reuseEligible() ? Math.min(keys().size(), (submitted.promptTokens() - 1) / submitted.blockTokens()) : 0;
+    }
+
+    /** Keys that its record names: what comes after them is on no colder tier for the controller. */
+    int recorded() {
+        return recorded;
+    }
+
+    /** Most blocks that it may reuse and the controller may fetch for it. */
+    int fetchable() {
+        return Math.min(reusable(), recorded);
     }
 
     public State state() {
@@ -162,7 +176,12 @@ public final class LiveAttempt {
     }
 
     public String finishPin() {
-        return "finish/" + submitted.attempt().request() + "/" + submitted.attempt().attempt();
+        return finishPin(owner);
+    }
+
+    /** Name of the pins on the pages of an attempt that has ended in good order. */
+    static String finishPin(PageOwner owner) {
+        return "finish/" + owner.request() + "/" + owner.attempt();
     }
 
     List<Integer> hostIndexes() {
@@ -259,10 +278,10 @@ public final class LiveAttempt {
         if (brought != null) {
             return brought;
         }
-        if (hostIndexes.contains(index)) {
+        if (isIn(hostIndexes, index)) {
             return Tier.HOST;
         }
-        if (diskIndexes.contains(index)) {
+        if (isIn(diskIndexes, index)) {
             return Tier.DISK;
         }
         return index >= storeFrom && index < storeFrom + storeBlocks ? Tier.STORE : Tier.HOST;
@@ -323,6 +342,11 @@ public final class LiveAttempt {
     /** Blocks that it reuses, in device pages that the engine keeps for it: those that the Submit call named, and loaded ones. */
     public SortedMap<Integer, PagedBlock> reused() {
         return reused;
+    }
+
+    /** Blocks after those that an attempt takes, in device pages that the engine keeps for it: they come free at its end. */
+    public SortedMap<Integer, PagedBlock> notTaken() {
+        return notTaken;
     }
 
     /** Those blocks of the Submit call that no engine has reported before; the log gets them with the attempt. */

@@ -15,13 +15,13 @@ import io.tierlog.agent.core.engine.EngineCallChecks;
 import io.tierlog.agent.core.engine.EngineSessions;
 import io.tierlog.agent.core.operation.Operations;
 import io.tierlog.agent.core.operation.TransferSession;
+import io.tierlog.agent.core.operation.WriteBack;
 import io.tierlog.agent.core.page.Page;
 import io.tierlog.agent.core.peer.PeerChoice;
 import io.tierlog.agent.core.port.EngineReplies.Refusal;
 import io.tierlog.agent.core.port.Offer;
 import io.tierlog.agent.core.time.Deadlines;
 import io.tierlog.schemas.Bytes;
-import io.tierlog.schemas.DevicePage;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.PeerCopies;
@@ -30,7 +30,6 @@ import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.ResumeRequest;
 import io.tierlog.schemas.event.BlocksSealed;
 import io.tierlog.schemas.event.RequestCancelled;
-import io.tierlog.schemas.event.RequestSubmitted;
 import io.tierlog.schemas.event.WaitExpired;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -107,14 +106,16 @@ public final class Requests implements Component {
 
     // --- Submit
 
-    public void submit(Submitted in) {
+    public void submit(Submitted called) {
+        int most = context.limits().bounds().keysPerRequest();
+        Submitted in = PromptBound.within(called, most);
         Attempt id = in.attempt();
         Optional<Refusal> session = engines.whyNot(id.session());
         if (session.isPresent()) {
             engines.refuse(in.call(), session.get(), EngineSessions.FIRST, false);
             return;
         }
-        Optional<String> wrong = EngineCallChecks.submit(in, context.limits().bounds().keysPerRequest(), context.device().capacity())
+        Optional<String> wrong = EngineCallChecks.submit(called, most, context.device().capacity())
                 .or(() -> KeptPages.wrong(context.device(), in));
         LiveAttempt before = newest.get(id.request());
         if (wrong.isPresent()) {
@@ -147,7 +148,8 @@ public final class Requests implements Component {
 
     private void admit(Submitted in) {
         context.counters().increment(AgentCounter.SUBMITTED);
-        LiveAttempt attempt = new LiveAttempt(in, context.nowMs());
+        PromptBound.count(context.counters(), in);
+        LiveAttempt attempt = new LiveAttempt(in, context.limits().bounds().keysPerRecord(), context.nowMs());
         Key key = new Key(in.attempt().request(), in.attempt().attempt());
         attempts.put(key, attempt);
         newest.put(in.attempt().request(), attempt);
@@ -157,15 +159,15 @@ public final class Requests implements Component {
             return;
         }
         pinWhatIsHere(attempt);
-        boolean nothingBelow = attempt.storeFrom() >= attempt.reusable();
+        boolean nothingBelow = attempt.storeFrom() >= attempt.fetchable();
         if (nothingBelow && attempt.diskIndexes().isEmpty()) {
             answer(attempt, 0, Offer.Reason.ALL_ON_HOST);
         } else if (!context.onTheLog() || waits.size() >= context.limits().bounds().waiting()) {
             answer(attempt, 0, Offer.Reason.AGENT_BUSY);
-        } else if (waitsInVain(attempt, attempt.reusable() - attempt.storeFrom())) {
+        } else if (waitsInVain(attempt, attempt.fetchable() - attempt.storeFrom())) {
             answer(attempt, 0, Offer.Reason.CONTROLLER_BEHIND);
         } else {
-            waitFor(attempt, attempt.reusable() - attempt.storeFrom());
+            waitFor(attempt, attempt.fetchable() - attempt.storeFrom());
             if (nothingBelow) {
                 startWaiting(attempt, 0);
             } else {
@@ -191,7 +193,7 @@ public final class Requests implements Component {
         long unit = context.nextUnit();
         attempt.probe(unit);
         probes.put(unit, attempt);
-        List<Bytes> asked = attempt.keys().subList(attempt.storeFrom(), attempt.reusable());
+        List<Bytes> asked = attempt.keys().subList(attempt.storeFrom(), attempt.fetchable());
         context.ports().store().probe(unit, attempt.namespace(), asked);
         if (context.ports().peers().isPresent() && asked.size() > context.thresholdBlocks()) {
             long find = context.nextUnit();
@@ -211,7 +213,7 @@ public final class Requests implements Component {
         }
         findEnds.clear(in.unit());
         attempt.find(0);
-        peers.choose(attempt.id().request(), in, attempt.storeFrom(), attempt.reusable() - attempt.storeFrom()).ifPresent(attempt::peer);
+        peers.choose(attempt.id().request(), in, attempt.storeFrom(), attempt.fetchable() - attempt.storeFrom()).ifPresent(attempt::peer);
         proceed(attempt);
     }
 
@@ -243,7 +245,7 @@ public final class Requests implements Component {
             if (index < attempt.submitted().deviceBlocks()) {
                 continue;
             }
-            Optional<DiskPlacement> copy = page.isPresent() ? Optional.empty() : onDisk(attempt, index);
+            Optional<DiskPlacement> copy = page.isPresent() || index >= attempt.fetchable() ? Optional.empty() : onDisk(attempt, index);
             if (page.isPresent()) {
                 attempt.hostIndexes().add(index);
                 context.pages().pin(attempt.hostPin(), page.get());
@@ -274,7 +276,7 @@ public final class Requests implements Component {
             return;
         }
         context.counters().add(AgentCounter.PROBES_UNANSWERED, in.reachable() ? 0 : 1);
-        attempt.storeAnswered(Math.clamp(in.present(), 0, attempt.reusable() - attempt.storeFrom()));
+        attempt.storeAnswered(Math.clamp(in.present(), 0, attempt.fetchable() - attempt.storeFrom()));
         proceed(attempt);
     }
 
@@ -347,18 +349,10 @@ public final class Requests implements Component {
         }
         attempt.setLogged(true);
         Submitted in = attempt.submitted();
-        List<Integer> hostIndexes = List.copyOf(attempt.hostIndexes());
-        List<Integer> diskIndexes = List.copyOf(attempt.diskIndexes());
-        int storeFrom = attempt.storeFrom();
-        context.append("", e -> new RequestSubmitted(
-                e, in.attempt().request(), in.attempt().attempt(), in.namespace(), in.keys(), in.promptTokens(), in.blockTokens(),
-                in.deviceBlocks(), hostIndexes, diskIndexes, storeFrom, storeBlocks, in.reuseEligible(), answered, in.keepsPages(),
-                in.onDevice().stream().map(block -> new DevicePage(block.page(), block.generation())).toList(),
-                answered ? null : attempt.peer(), engines.instance(in.attempt().session())));
-        List<PagedBlock> unreported = attempt.unreported();
-        if (!unreported.isEmpty()) {
+        context.append("", e -> PromptBound.recorded(e, attempt, storeBlocks, answered, engines.instance(in.attempt().session())));
+        for (List<PagedBlock> part : PromptBound.parts(attempt.unreported(), context.limits().bounds().blocksPerCall())) {
             context.append("", e -> new BlocksSealed(
-                    e, in.attempt().request(), in.attempt().attempt(), in.namespace(), in.keys().getFirst(), unreported));
+                    e, in.attempt().request(), in.attempt().attempt(), in.namespace(), in.keys().getFirst(), part));
         }
     }
 
@@ -372,23 +366,10 @@ public final class Requests implements Component {
         answered(command.request(), command.attempt());
         Optional<LiveAttempt> attempt = waiting(command.request(), command.attempt());
         if (attempt.isPresent()) {
-            ready(attempt.get(), reasonFor(command.reason()));
+            ready(attempt.get(), OfferReasons.of(command.reason()));
         } else {
             context.refuse(command.header(), null, OperationReason.MOVED_ON, "the attempt does not wait");
         }
-    }
-
-    private static Offer.Reason reasonFor(RequestReason reason) {
-        return switch (reason) {
-            case BELOW_THRESHOLD -> Offer.Reason.BELOW_THRESHOLD;
-            case NOTHING_BELOW -> Offer.Reason.NOTHING_BELOW;
-            case NOT_REUSE_ELIGIBLE -> Offer.Reason.NOT_REUSE_ELIGIBLE;
-            case FETCH_FAILED -> Offer.Reason.FETCH_FAILED;
-            case QUOTA_EXCEEDED -> Offer.Reason.NO_ROOM;
-            case UNKNOWN, DRAINING, SUBMITTED, ANSWERED_AT_ONCE, FETCH_ISSUED, FETCH_ARRIVED, WAIT_EXPIRED, PREFILLED, COMPLETED, PREEMPTED,
-                    CLIENT_CANCELLED, ENGINE_GONE, NODE_LOST, NEW_ATTEMPT, CONTEXT_LENGTH, KV_BUDGET, UNKNOWN_ADAPTER ->
-                Offer.Reason.AGENT_BUSY;
-        };
     }
 
     /** A fetch for it has ended. */
@@ -509,7 +490,7 @@ public final class Requests implements Component {
     /** An attempt that has ended in good order: what it sealed or reused stays where it is until a command has come, or could not be coming. */
     public void finish(LiveAttempt attempt, boolean keepPages) {
         KeptPages.pin(context.device(), attempt);
-        List<Integer> saved = KeptPages.reusedAndOnHost(context, attempt);
+        List<Integer> saved = KeptPages.notWritten(context, attempt);
         boolean command = keepPages && attempt.logged() && context.phase() == AgentPhase.ON_LOG
                 && context.device().pinnedBy(attempt.finishPin()).size() > saved.size();
         if (command) {
@@ -536,13 +517,26 @@ public final class Requests implements Component {
     private void expireFinished() {
         long now = context.nowMs();
         for (Optional<String> due = context.device().pollDue(now); due.isPresent(); due = context.device().pollDue(now)) {
-            OptionalLong until = finished.mayWaitOn(due.get(), now, context.device().capacity(), context.limits().bounds().requests());
+            OptionalLong until = isBeingWritten(due.get()) ? OptionalLong.of(now + context.limits().times().writeBackWaitMs())
+                    : finished.mayWaitOn(due.get(), now, context.device().capacity(), context.limits().bounds().requests());
             if (until.isPresent()) {
                 context.device().endPinsAt(due.get(), until.getAsLong());
             } else {
                 context.counters().increment(AgentCounter.PINS_EXPIRED);
                 finished.find(due.get()).ifPresent(this::releaseFinished);
             }
+        }
+    }
+
+    /** Whether a batch of the attempt is on its way: the command for the next one comes after its end. */
+    private boolean isBeingWritten(String pin) {
+        return operations.all().stream().anyMatch(session -> session instanceof WriteBack batch && pin.equals(LiveAttempt.finishPin(batch.owner())));
+    }
+
+    /** A batch of a finished attempt has ended: where more may follow, its pages wait for the next command as they did for the first. */
+    public void ended(TransferSession session) {
+        if (session instanceof WriteBack batch) {
+            context.device().endPinsAt(LiveAttempt.finishPin(batch.owner()), context.nowMs() + context.limits().times().writeBackWaitMs());
         }
     }
 

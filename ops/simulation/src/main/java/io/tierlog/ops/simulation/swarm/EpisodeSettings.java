@@ -178,7 +178,8 @@ final class EpisodeSettings {
                 .with(new AgentLimits.Times(reading ? 350 : 50 + 50 * wait, 500, 2_000, 1_000, unitMs, 300))
                 .with(new AgentLimits.Units(1 + choices.next(4), 1 + choices.next(3), 1 + choices.next(3), 1 + choices.next(3), 1 + choices.next(3)))
                 .with(new AgentLimits.Disk(1 + choices.next(3), 1 + choices.next(2), 1 + choices.next(6)))
-                .with(new AgentLimits.Bounds(64, 2 + choices.next(8), 6 + choices.next(20), 64, 16 + choices.next(500)))
+                .with(new AgentLimits.Bounds(64, 2 + choices.next(8), 6 + choices.next(20), 64, 64, 64, 16 + choices.next(500))
+                        .withKeysPerRecord(wait == 5 ? 3 : 64)) // prompts are longer than their records now and then
                 .with(new AgentLimits.Engines(8, 50, 1_000, 5_000, 8, 200, 2_000))
                 .with(new AgentLimits.Peers(reading ? 300 : 100, 5, 8, 2, 2_000, 2))
                 .with(new AgentLimits.Promotions(4, 16, 200, 2_000));

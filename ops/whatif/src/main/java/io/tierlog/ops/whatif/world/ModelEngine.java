@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 /** The engine of one node: its device pages, by the book of the demo's engines, and its calls to the agent. For one thread. */
 final class ModelEngine implements EngineReplies {
     private static final int MAX_TRIES = 6;
+    private static final int MAX_EVICTED = 1_000;
     private static final long FIRST_PAUSE_MICROS = 10_000;
 
     private final Setting setting;
@@ -179,8 +180,12 @@ final class ModelEngine implements EngineReplies {
                     page.index(), bytes(page.block().key()), page.parent().map(ModelEngine::bytes).orElse(Bytes.EMPTY), page.page(),
                     page.generation()));
         }
-        byTenant.forEach((tenant, blocks) -> call(
-                call -> new AgentInput.DeviceEvicted(call, session, setting.namespaces.get(tenant), blocks), _ -> {}));
+        byTenant.forEach((tenant, blocks) -> {
+            for (int from = 0; from < blocks.size(); from += MAX_EVICTED) {
+                List<AgentInput.EvictedBlock> part = List.copyOf(blocks.subList(from, Math.min(blocks.size(), from + MAX_EVICTED)));
+                call(call -> new AgentInput.DeviceEvicted(call, session, setting.namespaces.get(tenant), part), _ -> {});
+            }
+        });
     }
 
     static Bytes bytes(BlockKey key) {
