@@ -137,8 +137,11 @@ final class Images {
     private static void writeJar(Path classes, Path jar) throws IOException {
         try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar));
                 Stream<Path> files = Files.walk(classes)) {
-            for (Path file : files.filter(Files::isRegularFile).toList()) {
-                out.putNextEntry(new JarEntry(classes.relativize(file).toString()));
+            for (Path file : files.filter(Files::isRegularFile).sorted().toList()) {
+                JarEntry entry = new JarEntry(classes.relativize(file).toString());
+                // The same bytes for the same classes: Docker keeps the layer.
+                entry.setTime(0);
+                out.putNextEntry(entry);
                 Files.copy(file, out);
                 out.closeEntry();
             }
