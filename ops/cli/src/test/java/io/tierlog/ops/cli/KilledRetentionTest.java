@@ -121,6 +121,7 @@ class KilledRetentionTest {
                 "--archive", data.resolve("archive").toString())).log(data.resolve("retain.log")).start();
                 KafkaConsumer<byte[], byte[]> begins = new KafkaConsumer<>(Map.of("bootstrap.servers", servers), new ByteArrayDeserializer(),
                         new ByteArrayDeserializer())) {
+            begins.assign(WATCHED);
             Set<String> before = visible(begins);
             int seen = 0;
             long deadline = System.nanoTime() + ROUND.toNanos();
