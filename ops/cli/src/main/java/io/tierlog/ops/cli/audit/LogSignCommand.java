@@ -42,7 +42,7 @@ import picocli.CommandLine.Command;
             "",
             "It runs until Ctrl-C, one for each log, and not on the machine of a controller or a broker: who has the private key can sign another",
             "log. It goes on from the last head in the topic of heads. It ends when another signer begins, or when the log ends before that head.",
-            "Exit codes: 0 signed (--once), 1 it ended, 2 wrong input, or the log cannot be reached."
+            "Exit codes: 0 signed (--once), 1 it ended, or signed nothing because of what it found, 2 wrong input, or the log cannot be reached."
         })
 public final class LogSignCommand extends ServiceCommand<RunningSigner> {
     private static final String KEY = "key";
@@ -93,6 +93,8 @@ public final class LogSignCommand extends ServiceCommand<RunningSigner> {
     private static HeadSigner.Last once(HeadSigner.Config config) {
         try {
             return HeadSigner.once(config);
+        } catch (AuditException e) {
+            throw new CliError(e.getMessage(), e.hint(), CliError.FAILURE, e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new CliError("interrupted", "run it again", CliError.FAILURE, e);
