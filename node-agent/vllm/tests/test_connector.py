@@ -48,6 +48,14 @@ def await_saved(engine, tokens, want):
         time.sleep(0.05)
 
 
+def test_of_a_prompt_longer_than_the_agent_takes_the_first_blocks_come_back(processes, engines):
+    cut = Agent(processes, "cut", block_bytes(2), TOKENS, more=("--prompt-blocks", "3")).start().await_on_the_log()
+    engine = engines(cut.address)
+    assert serve(engine, "r1", prompt("cut", 22)) == 0
+    assert await_saved(engine, prompt("cut", 22), 3 * TOKENS) == 3 * TOKENS
+    assert engine.failed_blocks == 0
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_prompt_comes_back_in_every_layout(agent, engines, kind):
     first = engines(agent.address, kind=kind)

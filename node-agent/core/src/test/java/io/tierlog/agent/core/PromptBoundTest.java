@@ -218,6 +218,19 @@ class PromptBoundTest {
         assertEquals(Offer.Reason.ALL_ON_HOST, wide.offered(wide.submit("s", prompt, 0)).reason(), "there is nothing below for the controller");
     }
 
+    /** 3 attempts with calls of 2 blocks have 6 keys together: a prompt of 5 is taken, the next one may try again, and fits when that has gone. */
+    @Test
+    void allAttemptsTogetherHaveABoundOfKeys() {
+        World small = World.running(31, 31, AgentLimits.defaults().with(new AgentLimits.Bounds(3, 3, 64, 5, 5, 2, 1_024)));
+        small.submitted("r", prompt);
+        RecordedOutput.Refused full = small.refused(small.submit("s", Prompt.range(2, 1, 4), 0));
+        assertEquals(List.of(Refusal.BUSY, true), List.of(full.refusal(), full.retry()));
+        small.submitted("t", Prompt.range(2, 1, 2));
+        small.cancel("r");
+        small.submitted("s", prompt);
+        assertEquals(2, small.seen.events(RequestSubmitted.class).stream().filter(e -> e.keys().size() == 5).count());
+    }
+
     @Test
     void howManyAreTaken() {
         assertEquals(5, PromptBound.taken(0, 9, 5));

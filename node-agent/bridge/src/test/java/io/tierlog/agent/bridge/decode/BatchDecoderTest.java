@@ -57,13 +57,13 @@ class BatchDecoderTest {
         assertEquals(String.join("\n", lines(FACTS)), String.join("\n", lines(said)));
     }
 
-    /** A prompt of 1,048,576 tokens is one event, also in blocks of one token. */
+    /** A prompt of 1,048,576 tokens is one event, also in blocks of 2 tokens; the length of the payload is what bounds it: 16 MiB. */
     @Test
     void anEventNamesAllBlocksOfALongPrompt() {
-        int most = 1 << 20;
-        Decoded.Batch longest = batch(stored(most));
-        assertEquals(most, assertInstanceOf(EngineEvent.Stored.class, longest.events().getFirst()).hashes().size());
-        assertInstanceOf(Decoded.Malformed.class, BatchDecoder.decode(stored(most + 1)));
+        int blocks = 1 << 19;
+        Decoded.Batch longest = batch(stored(blocks));
+        assertEquals(blocks, assertInstanceOf(EngineEvent.Stored.class, longest.events().getFirst()).hashes().size());
+        assertInstanceOf(Decoded.Malformed.class, BatchDecoder.decode(stored(2 * blocks)));
     }
 
     private static byte[] stored(int blocks) {

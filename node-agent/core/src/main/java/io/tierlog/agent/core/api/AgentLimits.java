@@ -202,6 +202,11 @@ public record AgentLimits(
             return new Bounds(requests, waiting, operations, keysPerRequest, Math.min(keys, keysPerRequest), blocksPerCall, journal);
         }
 
+        /** Keys of all attempts together, as many as if each had the blocks of a call; but one long prompt always fits. */
+        public long liveKeys() {
+            return Math.max(keysPerRequest, (long) requests * blocksPerCall);
+        }
+
         /** Blocks named in the terminal events that are remembered. */
         public int journalBlocks() {
             return (int) Math.min(Integer.MAX_VALUE, journal * 64L);

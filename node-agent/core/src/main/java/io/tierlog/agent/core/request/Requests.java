@@ -61,6 +61,8 @@ public final class Requests implements Component {
     private final Map<Long, LiveAttempt> finds = new LinkedHashMap<>();
     private final Deadlines<Long> findEnds = new Deadlines<>();
     private final ControllerLag lag;
+    /** Keys of all attempts, count. */
+    private long keys;
 
     public Requests(AgentContext context, Operations operations, EngineSessions engines, Leases leases, PeerChoice peers) {
         this.peers = peers;
@@ -124,8 +126,9 @@ public final class Requests implements Component {
             engines.refuse(in.call(), Refusal.CLOSING, "The agent stops", false);
         } else if (before != null && (before.id().attempt() >= id.attempt() || !before.id().session().equals(id.session()))) {
             repeat(in, before);
-        } else if (attempts.size() >= context.limits().bounds().requests() || context.ports().events().congested()) {
-            engines.refuse(in.call(), Refusal.BUSY, "the agent has as many requests as it may have, or its log is congested", true);
+        } else if (attempts.size() >= context.limits().bounds().requests() || keys + in.keys().size() > context.limits().bounds().liveKeys()
+                || context.ports().events().congested()) {
+            engines.refuse(in.call(), Refusal.BUSY, "the agent has as many requests or keys as it may have, or its log is congested", true);
         } else {
             if (before != null && before.live()) {
                 abandon(before, RequestReason.CLIENT_CANCELLED);
@@ -152,6 +155,7 @@ public final class Requests implements Component {
         LiveAttempt attempt = new LiveAttempt(in, context.limits().bounds().keysPerRecord(), context.nowMs());
         Key key = new Key(in.attempt().request(), in.attempt().attempt());
         attempts.put(key, attempt);
+        keys += attempt.keys().size();
         newest.put(in.attempt().request(), attempt);
         KeptPages.submitted(context.device(), attempt);
         if (!in.reuseEligible()) {
@@ -571,7 +575,7 @@ public final class Requests implements Component {
     }
 
     private void forget(LiveAttempt attempt) {
-        attempts.remove(key(attempt));
+        keys -= attempts.remove(key(attempt)) == null ? 0 : attempt.keys().size();
         newest.remove(attempt.id().request(), attempt);
         finished.remove(attempt.finishPin());
         cancelProbe(attempt);
