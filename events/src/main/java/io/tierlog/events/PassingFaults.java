@@ -12,11 +12,13 @@ import org.apache.kafka.common.errors.TransactionAbortedException;
 
 /**
  * Failures of a stream thread that are the brokers' and pass: one took so long that Streams gave up, or ended a transaction that the thread still
- * held for open. Another thread goes on from what is committed. When they do not pass, the process ends, and whoever supervises it knows. Safe for
- * use by several threads.
+ * held for open. Another thread goes on from what is committed. When they do not pass, the process ends, and its supervisor sees that. Safe for use by
+ * several threads.
  */
 public final class PassingFaults {
-    /** How many a process survives in {@link #WINDOW}. */
+    /** Several threads meet one fault: failures within this time of the first are one. */
+    public static final Duration TOGETHER = Duration.ofSeconds(30);
+    /** How many faults a process survives in {@link #WINDOW}. */
     public static final int MOST = 5;
     /** For how long a fault counts. */
     public static final Duration WINDOW = Duration.ofMinutes(10);
@@ -38,6 +40,9 @@ public final class PassingFaults {
         }
         while (!nanos.isEmpty() && nowNanos - nanos.getFirst() > WINDOW.toNanos()) {
             nanos.removeFirst();
+        }
+        if (!nanos.isEmpty() && nowNanos - nanos.getLast() < TOGETHER.toNanos()) {
+            return true;
         }
         if (nanos.size() >= MOST) {
             return false;

@@ -267,7 +267,11 @@ public final class ControllerApp implements AutoCloseable {
         health.damaged(what);
     }
 
-    private StreamThreadExceptionResponse fatal(Throwable failure) {
+    /**
+     * What becomes of a stream thread that fails. One that replaces it is another static member of the group: the partitions of the failed one wait
+     * until its session ends.
+     */
+    StreamThreadExceptionResponse fatal(Throwable failure) {
         Throwable cause = failure instanceof MissingSourceTopicException
                 ? new ControllerException.TopicMissing(config.topics().events(), failure) : root(failure);
         if (cause instanceof ControllerException.Closing) {

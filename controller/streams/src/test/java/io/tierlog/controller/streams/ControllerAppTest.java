@@ -3,6 +3,7 @@ package io.tierlog.controller.streams;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -33,6 +34,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import org.apache.kafka.common.errors.InvalidTxnStateException;
+import org.apache.kafka.streams.errors.StreamsException;
+import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThreadExceptionResponse;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -58,6 +62,21 @@ class ControllerAppTest {
             TestLog.await("five times", () -> decisions.of(TimeAdvanced.class).size() >= 5);
             decisions.assertChained();
             assertEquals("RUNNING", app.state());
+        }
+    }
+
+    @Test
+    void aFaultOfTheBrokersReplacesTheThreadAndADefectEndsTheProcess() throws Exception {
+        try (TestLog log = new TestLog(BROKER.kafka(), 2); ControllerApp app = ControllerApp.start(log.controller(state).tickMs(50).build())) {
+            assertTrue(app.awaitRunning(TestLog.PATIENCE));
+
+            StreamsException ofBrokers = new StreamsException("commit", new InvalidTxnStateException("it was ended"));
+            assertEquals(StreamThreadExceptionResponse.REPLACE_THREAD, app.fatal(ofBrokers));
+            assertFalse(app.ended().isDone());
+            assertTrue(get(app, "/metrics").body().contains("tierlog_stream_threads_replaced_total 1.0"));
+
+            assertEquals(StreamThreadExceptionResponse.SHUTDOWN_CLIENT, app.fatal(new StreamsException("process", new IllegalStateException("defect"))));
+            assertTrue(app.ended().get().isPresent());
         }
     }
 

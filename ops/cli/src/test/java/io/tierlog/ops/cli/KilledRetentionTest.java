@@ -51,10 +51,10 @@ import picocli.CommandLine;
 /**
  * Rounds of {@code log retain} while a controller decides, each killed as by {@code kill -9} one step later than the one before: a step is what
  * others see of it, a file that comes, goes or gets its name, or a partition that begins later. After each kill the snapshots that have a name are
- * whole, the log verifies, and no decision that was there is neither in the log nor in the archive.
+ * whole, the log verifies, and each record that was there is in the log or in the archive.
  */
 @Tag("slow")
-@Timeout(value = 8, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 15, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class KilledRetentionTest {
     private static final Topics TOPICS = Topics.DEFAULT;
     private static final int PARTITIONS = 2;
@@ -67,8 +67,8 @@ class KilledRetentionTest {
     @SuppressWarnings("NullAway.Init") // JUnit sets it.
     private Path data;
 
-    /** A decision of a partition. */
-    private record Place(int partition, long offset) {}
+    /** An event or a decision. */
+    private record Place(String topic, int partition, long offset) {}
 
     private String succeeds(String... arguments) {
         StringWriter text = new StringWriter();
@@ -106,8 +106,8 @@ class KilledRetentionTest {
                 // The snapshot's files, its name and verification, the archive's files, four partitions, the oldest snapshot: a busy machine sees
                 // several at once.
                 assertTrue(steps > 5, "only " + steps + " steps were seen");
-                assertTrue(kept(archive).size() > 100, "the archive has " + kept(archive).size() + " decisions");
-                System.out.printf("%d rounds were killed, %d decisions are in the archive and %d in the log%n", steps - 1, kept(archive).size(),
+                assertTrue(kept(archive).size() > 100, "the archive has " + kept(archive).size() + " records");
+                System.out.printf("%d rounds were killed, %d records are in the archive and %d in the log%n", steps - 1, kept(archive).size(),
                         inLog(log).size());
             }
         }
@@ -187,12 +187,12 @@ class KilledRetentionTest {
 
     private static Set<Place> inLog(LogSource log) {
         Set<Place> all = new HashSet<>();
-        for (int p = 0; p < PARTITIONS; p++) {
-            try (LogSource.Stream decisions = log.open(TOPICS.decisions(), p)) {
-                for (List<LogEntry> some = decisions.next(); !some.isEmpty(); some = decisions.next()) {
+        for (TopicPartition each : WATCHED) {
+            try (LogSource.Stream records = log.open(each.topic(), each.partition())) {
+                for (List<LogEntry> some = records.next(); !some.isEmpty(); some = records.next()) {
                     for (LogEntry entry : some) {
                         if (entry instanceof LogEntry.Data record) {
-                            all.add(new Place(p, record.offset()));
+                            all.add(new Place(each.topic(), each.partition(), record.offset()));
                         }
                     }
                 }
@@ -201,7 +201,7 @@ class KilledRetentionTest {
         return all;
     }
 
-    /** The decisions in whole files of the archive. */
+    /** The records in whole files of the archive. */
     private static Set<Place> kept(Path archive) throws IOException {
         Set<Place> all = new HashSet<>();
         if (!Files.isDirectory(archive)) {
@@ -209,11 +209,12 @@ class KilledRetentionTest {
         }
         List<Path> files;
         try (Stream<Path> found = Files.walk(archive)) {
-            files = found.filter(file -> file.endsWith("decisions.avro")).toList();
+            files = found.filter(file -> file.endsWith("decisions.avro") || file.endsWith("events.avro")).toList();
         }
         for (Path file : files) {
+            String topic = file.endsWith("events.avro") ? TOPICS.events() : TOPICS.decisions();
             try (DataFileReader<GenericRecord> rows = new DataFileReader<>(file.toFile(), new GenericDatumReader<>())) {
-                rows.forEach(row -> all.add(new Place((Integer) row.get("partition"), (Long) row.get("offset"))));
+                rows.forEach(row -> all.add(new Place(topic, (Integer) row.get("partition"), (Long) row.get("offset"))));
             }
         }
         return all;

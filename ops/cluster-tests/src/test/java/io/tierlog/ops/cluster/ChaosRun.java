@@ -9,6 +9,7 @@ import static io.tierlog.ops.cluster.Fault.FROZEN;
 import static io.tierlog.ops.cluster.Fault.KILLED;
 import static io.tierlog.ops.cluster.Fault.RESTARTED;
 import static io.tierlog.ops.cluster.Fault.SLOW;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.cluster.FaultRounds.Strike;
@@ -75,6 +76,7 @@ class ChaosRun {
             target.faults().stream().filter(ChaosRun::isPossible).map(fault -> new Choice(target, fault))
                     .filter(choice -> ONLY.matcher(choice.kind()).find()).forEach(all::add);
         }
+        assertFalse(all.isEmpty(), () -> "no fault is called " + ONLY);
         List<Choice> first = shuffled(all);
         try (TierlogCluster cluster = new TierlogCluster(directory, SmallDisk.isPossible());
                 FaultRounds rounds = new FaultRounds(cluster)) {

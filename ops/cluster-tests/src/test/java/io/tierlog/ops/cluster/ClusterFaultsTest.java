@@ -169,7 +169,7 @@ class ClusterFaultsTest {
         Part leader = cluster.brokers().leaderOf(new TopicPartition(Topics.DEFAULT.decisions(), 0));
         rounds.round("killed: broker, leader of decisions 0; disk lost", List.of(new Strike(Fault.DISK_LOST, leader)));
         rounds.round("killed: controller", List.of(new Strike(Fault.KILLED, cluster.controllers().getFirst())));
-        // The registry keeps its schemas in memory, so it is frozen and not killed; what needs it to start comes after it.
+        // What needs the registry to start comes after it.
         rounds.round("frozen: registry; killed: agent, directory", List.of(new Strike(Fault.FROZEN, cluster.registry()),
                 new Strike(Fault.KILLED, cluster.agentOf("a")), new Strike(Fault.KILLED, cluster.directoryPart())));
     }

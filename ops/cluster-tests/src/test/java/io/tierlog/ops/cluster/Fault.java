@@ -13,7 +13,6 @@ enum Fault {
         @Override
         void heal(Part part) {
             part.startAgain();
-            part.awaitReady();
         }
     },
     /** Its processes stand still, with open connections, and go on. */
@@ -86,7 +85,6 @@ enum Fault {
         @Override
         void heal(Part part) {
             part.startEmpty();
-            part.awaitReady();
         }
     },
     /** It is asked to end, has 20 s for it, and is started again. */
@@ -99,12 +97,11 @@ enum Fault {
         @Override
         void heal(Part part) {
             part.startAgain();
-            part.awaitReady();
         }
     };
 
     abstract void strike(Part part);
 
-    /** Returns when the part is ready, where it is started again. */
+    /** Undoes it; a part that was started again may not be ready yet, since it can wait for others that were struck. */
     abstract void heal(Part part);
 }

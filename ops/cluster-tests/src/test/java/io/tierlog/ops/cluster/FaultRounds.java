@@ -103,7 +103,7 @@ final class FaultRounds implements AutoCloseable {
         watch.mark();
         strikes.forEach(strike -> strike.fault().strike(strike.part()));
         if (outage.isPresent()) {
-            Thread.sleep(outage.get());
+            Until.isOver(outage.get());
         } else {
             watch.awaitAllMoved(name);
         }
@@ -112,6 +112,7 @@ final class FaultRounds implements AutoCloseable {
             oracle.verifyWhileRunning();
         }
         strikes.forEach(strike -> strike.fault().heal(strike.part()));
+        strikes.forEach(strike -> strike.part().awaitReady());
         if (outage.isPresent()) {
             watch.awaitAllMoved(name);
         }

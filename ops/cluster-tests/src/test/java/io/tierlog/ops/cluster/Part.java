@@ -125,7 +125,7 @@ final class Part implements AutoCloseable {
 
     /** Whether this machine can make a container deaf, and its link slow. */
     static boolean canChangeNetworks() {
-        return Machine.has("nsenter", "iptables", "tc");
+        return Machine.has("nsenter", "iptables", "tc") && Machine.runs(List.of("nsenter", "-t", "1", "-n", "true"));
     }
 
     /** Drops all TCP packets that come in, or no longer does. Needs root on the machine of the Docker daemon. */
@@ -166,7 +166,6 @@ final class Part implements AutoCloseable {
         Objects.requireNonNull(disk, name).free();
         if (!isRunning()) {
             startAgain();
-            awaitReady();
         }
     }
 

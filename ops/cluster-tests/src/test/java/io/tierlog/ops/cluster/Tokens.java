@@ -16,7 +16,7 @@ final class Tokens {
     static final String ISSUER = "https://issuer.example";
     static final String AUDIENCE = "kafka";
 
-    private static final float VALID_MINUTES = 120;
+    private static final float VALID_MINUTES = 13 * 60;
     private static final int KEY_BITS = 2_048;
 
     private final RsaJsonWebKey key;

@@ -19,6 +19,11 @@ final class Until {
         }
     }
 
+    /** Lets so much time pass. */
+    static void isOver(Duration time) {
+        within(time, () -> false);
+    }
+
     /** Whether it holds within {@code limit}. */
     static boolean within(Duration limit, BooleanSupplier condition) {
         long end = System.nanoTime() + limit.toNanos();

@@ -52,7 +52,7 @@ final class WaitingProbes {
     private static final class Share {
         private final Deque<Waiting> waiting = new ArrayDeque<>();
         private int keys;
-        /** Keys looked at, on the scale that all shares have in common. */
+        /** Where its next probe stands: keys looked at, on the scale that all shares have in common. */
         private long position;
     }
 
@@ -84,11 +84,10 @@ final class WaitingProbes {
             probes--;
             keys -= last.keys();
             dropped.add(last);
-            shares.values().removeIf(share -> share.waiting.isEmpty());
         }
         Share share = shares.computeIfAbsent(caller, _ -> new Share());
         if (share.waiting.isEmpty()) {
-            share.position = served;
+            share.position = Math.max(share.position, served);
         }
         share.waiting.addLast(added);
         share.keys += added.keys();
@@ -104,17 +103,16 @@ final class WaitingProbes {
 
     /** The next to look at; empty when none waits. Its keys keep their place until {@link #done}. */
     synchronized Optional<Waiting> next() {
-        Optional<Map.Entry<String, Share>> first = shares.entrySet().stream().min(Comparator.comparingLong(each -> each.getValue().position));
-        return first.map(entry -> {
-            Share share = entry.getValue();
+        Optional<Share> first = shares.values().stream().filter(share -> !share.waiting.isEmpty())
+                .min(Comparator.comparingLong(share -> share.position));
+        return first.map(share -> {
             Waiting next = share.waiting.removeFirst();
             served = share.position;
             share.position += next.keys();
             share.keys -= next.keys();
             probes--;
-            if (share.waiting.isEmpty()) {
-                shares.remove(entry.getKey());
-            }
+            // One that waits no more has had its turn until the others have had as much.
+            shares.values().removeIf(each -> each.waiting.isEmpty() && (probes == 0 || each.position <= served));
             return next;
         });
     }

@@ -34,6 +34,10 @@ final class DirectoryMetrics {
             .help("Calls to other instances that came to nothing, by why")
             .labelNames("reason")
             .register(registry);
+    private final Counter threadsReplaced = Counter.builder()
+            .name("tierlog_directory_stream_threads_replaced_total")
+            .help("Stream threads that another one replaced after a fault of the brokers")
+            .register(registry);
     private final Map<Source, CounterDataPoint> bySource = new EnumMap<>(Source.class);
 
     /** Where an answer comes from. */
@@ -70,6 +74,10 @@ final class DirectoryMetrics {
         for (ForwardFailures.Reason reason : ForwardFailures.Reason.values()) {
             failedForwards.initLabelValues(reason.name());
         }
+    }
+
+    void threadReplaced() {
+        threadsReplaced.inc();
     }
 
     private void gauge(LocalShards copies, String name, String help, ToDoubleFunction<PlacementIndex> of) {

@@ -146,6 +146,7 @@ public final class DirectoryStreams implements AutoCloseable {
         if (!health.isClosing()) {
             if (passing.survives(failure, System.nanoTime())) {
                 LOG.warn("another stream thread goes on, since the brokers failed this one: {}", Causes.of(failure));
+                metrics.threadReplaced();
                 return StreamThreadExceptionResponse.REPLACE_THREAD;
             }
             LOG.error("the directory stops: {}", failure.getMessage(), failure);

@@ -94,6 +94,23 @@ class WaitingProbesTest {
         assertEquals("b6 b6 a10 b6 b6", drained());
     }
 
+    /** b has one probe of 30 keys at each turn, and a has three of 30: a is next at least every second time. */
+    @Test
+    void aCallerThatComesBackAtEachTurnTakesNoTurnOfOthers() {
+        for (int i = 0; i < 3; i++) {
+            waiting.add(probe("a", 30));
+        }
+        List<Waiting> first = new ArrayList<>();
+        waiting.next().ifPresent(waiting::done);
+        for (int turn = 0; turn < 4; turn++) {
+            waiting.add(probe("b", 30));
+            Waiting next = waiting.next().orElseThrow();
+            waiting.done(next);
+            first.add(next);
+        }
+        assertEquals(2, first.stream().filter(each -> each.probe().caller().equals("a")).count(), () -> names(first));
+    }
+
     /** Keys that are looked at keep their place: the memory of what waits and of what is looked at is bounded. */
     @Test
     void whatIsLookedAtKeepsItsPlace() {

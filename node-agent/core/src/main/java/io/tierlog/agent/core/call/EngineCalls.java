@@ -98,6 +98,11 @@ public final class EngineCalls {
         }
         attempt.root(in.root());
         int taken = PromptBound.taken(in.blocks().getFirst().index(), in.blocks().size(), context.limits().bounds().keysPerRequest());
+        // Each is on a page of the device, so an engine that keeps to its pages does not come near this.
+        if (attempt.notTaken().size() + in.blocks().size() - taken > 2 * context.device().capacity()) {
+            engines.refuse(in.call(), Refusal.BAD_ARGUMENT, "the attempt has more blocks beyond prompt_blocks than the device has pages", false);
+            return;
+        }
         context.counters().add(AgentCounter.SEALED_BLOCKS_NOT_TAKEN, in.blocks().size() - taken);
         List<PagedBlock> blocks = new ArrayList<>(taken);
         Bytes parent = in.parent();

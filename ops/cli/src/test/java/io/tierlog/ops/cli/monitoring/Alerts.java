@@ -104,7 +104,7 @@ final class Alerts {
             alert("TierlogCertificateExpires", "min by (instance) (tierlog_tls_certificate_expires_seconds > 0) - time() < 259200", 5, "warning",
                     "The certificate of a process expires within three days.", "tierlog_tls_certificate_expires_seconds{instance=\"a\"}",
                     "instance: a", "86400x60", "1000000x60"),
-            alert("TierlogHeadsOld", "time() - max(tierlog_heads_last_seconds) > 300", 2, "warning",
+            alert("TierlogHeadsOld", "time() - max(max_over_time(tierlog_heads_last_seconds[1d])) > 300", 2, "warning",
                     "No head of the log has been signed for minutes: what was appended since is not proven.", "tierlog_heads_last_seconds", "",
                     ZERO, "0+60x60"));
 
