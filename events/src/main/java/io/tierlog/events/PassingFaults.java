@@ -11,9 +11,9 @@ import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.errors.TransactionAbortedException;
 
 /**
- * Failures of a stream thread that are the brokers' and pass: one took so long that Streams gave up, or ended a transaction that the thread still
- * held for open. Another thread goes on from what is committed. When they do not pass, the process ends, and its supervisor sees that. Safe for use by
- * several threads.
+ * Failures of a stream thread that are the brokers' and pass: one took so long that Streams gave up, or ended a transaction that the thread
+ * still held for open. Another thread goes on from what is committed. When they do not pass, the process ends, and its supervisor sees
+ * that. Safe for use by several threads.
  */
 public final class PassingFaults {
     /** Several threads meet one fault: failures within this time of the first are one. */

@@ -75,7 +75,8 @@ class ControllerAppTest {
             assertFalse(app.ended().isDone());
             assertTrue(get(app, "/metrics").body().contains("tierlog_stream_threads_replaced_total 1.0"));
 
-            assertEquals(StreamThreadExceptionResponse.SHUTDOWN_CLIENT, app.fatal(new StreamsException("process", new IllegalStateException("defect"))));
+            StreamsException ofOurs = new StreamsException("process", new IllegalStateException("defect"));
+            assertEquals(StreamThreadExceptionResponse.SHUTDOWN_CLIENT, app.fatal(ofOurs));
             assertTrue(app.ended().get().isPresent());
         }
     }
