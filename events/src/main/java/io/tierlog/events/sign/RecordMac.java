@@ -35,7 +35,7 @@ final class RecordMac {
 
     /** What one thread computes with. */
     private static final class Work {
-        /** Taking up a key costs as much as a short record. */
+        /** Each has its key: to initialise one costs as much as the code of a short record. */
         private final IdentityHashMap<SecretKey, Mac> macs = new IdentityHashMap<>();
         private final byte[] expected = new byte[CODE_BYTES];
         /** All of a record but its value: each call of a Mac costs more than the bytes that it brings. */

@@ -36,9 +36,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Asks for promotion of what is on a disk and in no memory: looks where each block is, leaves out what was asked for lately, and hands on batches
- * for each node. One thread of its own, a bounded queue before it that callers
- * share fairly; safe for use by several threads. What is lost here costs a slower read, never
- * an answer.
+ * for each node. One thread of its own, a bounded queue before it that callers share fairly; safe for use by several threads. What is lost here
+ * costs a slower read, never an answer.
  */
 public final class PromotionProbes implements ProbeSink, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(PromotionProbes.class);

@@ -13,7 +13,8 @@ import java.util.Optional;
 
 /**
  * The probes that wait, so that one caller's flood takes no place and no time from the others. The next is of the caller that had the fewest keys
- * looked at since it began to wait (start-time fair queuing). When there is no place, the caller with the most keys loses its last probe. Safe for
+ * looked at since it began to wait; a caller begins where the probe ends that was taken last, so that new callers without end do not stop the others
+ * (self-clocked fair queuing, Golestani 1994). When there is no place, the caller with the most keys loses its last probe. Safe for
  * use by several threads.
  */
 final class WaitingProbes {
@@ -23,7 +24,7 @@ final class WaitingProbes {
     private int probes;
     /** Of those that wait and of those that are looked at. */
     private int keys;
-    /** Where the share stood that was served last. */
+    /** Where the probe ends that was taken last; never falls. */
     private long served;
 
     /** A probe and the nodes where its blocks are wanted. */
@@ -54,6 +55,10 @@ final class WaitingProbes {
         private int keys;
         /** Where its next probe stands: keys looked at, on the scale that all shares have in common. */
         private long position;
+
+        Share(long position) {
+            this.position = position;
+        }
     }
 
     /** Holds at most so many probes, with so many keys together. */
@@ -84,11 +89,9 @@ final class WaitingProbes {
             probes--;
             keys -= last.keys();
             dropped.add(last);
+            shares.values().removeIf(share -> share.waiting.isEmpty());
         }
-        Share share = shares.computeIfAbsent(caller, _ -> new Share());
-        if (share.waiting.isEmpty()) {
-            share.position = Math.max(share.position, served);
-        }
+        Share share = shares.computeIfAbsent(caller, _ -> new Share(served));
         share.waiting.addLast(added);
         share.keys += added.keys();
         probes++;
@@ -103,16 +106,18 @@ final class WaitingProbes {
 
     /** The next to look at; empty when none waits. Its keys keep their place until {@link #done}. */
     synchronized Optional<Waiting> next() {
-        Optional<Share> first = shares.values().stream().filter(share -> !share.waiting.isEmpty())
-                .min(Comparator.comparingLong(share -> share.position));
-        return first.map(share -> {
+        Optional<Map.Entry<String, Share>> first = shares.entrySet().stream().min(Comparator
+                .comparingLong((Map.Entry<String, Share> each) -> each.getValue().position).thenComparingInt(each -> each.getValue().keys));
+        return first.map(entry -> {
+            Share share = entry.getValue();
             Waiting next = share.waiting.removeFirst();
-            served = share.position;
             share.position += next.keys();
+            served = Math.max(served, share.position);
             share.keys -= next.keys();
             probes--;
-            // One that waits no more has had its turn until the others have had as much.
-            shares.values().removeIf(each -> each.waiting.isEmpty() && (probes == 0 || each.position <= served));
+            if (share.waiting.isEmpty()) {
+                shares.remove(entry.getKey());
+            }
             return next;
         });
     }

@@ -67,7 +67,7 @@ class WaitingProbesTest {
         assertEquals("b30", names(waiting.add(probe("b", 30))), "it would have more than the flood");
     }
 
-    /** b comes behind 90 keys of the flood and waits for one probe of it. */
+    /** b begins at 30, where the probe ends that is looked at. The flood is at 30 too, and has more keys: b, the flood, b, the flood. */
     @Test
     void callersTakeTurnsByTheirKeys() {
         waiting.add(probe("flood", 30));
@@ -77,10 +77,10 @@ class WaitingProbesTest {
         waiting.add(probe("b", 5));
         waiting.add(probe("b", 5));
         waiting.done(first);
-        assertEquals("b5 b5 flood30 flood30", drained());
+        assertEquals("b5 flood30 b5 flood30", drained());
     }
 
-    /** b begins where a was served last, at 10 keys: 10, 16, then a at 20, then b at 22 and 28. */
+    /** Two probes of a are looked at, so both are at 20, and a has fewer keys left. With credit all of b came first. */
     @Test
     void aCallerThatPausedHasNoCredit() {
         for (int i = 0; i < 3; i++) {
@@ -91,7 +91,7 @@ class WaitingProbesTest {
         for (int i = 0; i < 4; i++) {
             waiting.add(probe("b", 6));
         }
-        assertEquals("b6 b6 a10 b6 b6", drained());
+        assertEquals("a10 b6 b6 b6 b6", drained());
     }
 
     /** b has one probe of 30 keys at each turn, and a has three of 30: a is next at least every second time. */
@@ -109,6 +109,22 @@ class WaitingProbesTest {
             first.add(next);
         }
         assertEquals(2, first.stream().filter(each -> each.probe().caller().equals("a")).count(), () -> names(first));
+    }
+
+    /** A new caller with 20 keys at each turn: two probes of a at least are among the next six. */
+    @Test
+    void newCallersWithoutEndDoNotStopTheOthers() {
+        for (int i = 0; i < 3; i++) {
+            waiting.add(probe("a", 20));
+        }
+        int ofA = 0;
+        for (int turn = 0; turn < 6; turn++) {
+            waiting.add(probe("new" + turn, 20));
+            Waiting next = waiting.next().orElseThrow();
+            waiting.done(next);
+            ofA += next.probe().caller().equals("a") ? 1 : 0;
+        }
+        assertTrue(ofA >= 2, "a had " + ofA + " turns");
     }
 
     /** Keys that are looked at keep their place: the memory of what waits and of what is looked at is bounded. */
