@@ -117,7 +117,7 @@ class CudaFaultsTest {
         } catch (DeviceFault e) {
             faults.add(e);
         }
-        assertFalse(fake.failsLater(), "the call was not made");
+        assertFalse(fake.failsLater(), () -> "the call was not made; faults " + faults + ", calls " + fake.book());
         for (DeviceFault fault : faults) {
             boolean retold = fault.kind() == CudaResults.kindOf(failure.code()) || fault.kind() == DeviceFault.Kind.UNKNOWN
                     || fault.kind() == DeviceFault.Kind.INVALID_HANDLE;

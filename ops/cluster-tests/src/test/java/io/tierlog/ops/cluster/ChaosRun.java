@@ -15,7 +15,9 @@ import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.cluster.FaultRounds.Strike;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -28,8 +30,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Faults drawn from a seed, one round after the other, until the minutes are over: {@code ops/soak chaos} runs it, the build does not. The first
- * rounds take each fault of each part once, in an order of the seed; the later ones draw freely.
+ * Faults drawn from a seed, one round after the other, until the minutes are over: {@code ops/soak chaos} runs it, the build does not. They
+ * take each fault of each part once, in an order of the seed, then each once more in another, so that all are tried about as often.
  */
 @RequiresDocker
 @Timeout(value = 12, unit = TimeUnit.HOURS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -77,13 +79,16 @@ class ChaosRun {
                     .filter(choice -> ONLY.matcher(choice.kind()).find()).forEach(all::add);
         }
         assertFalse(all.isEmpty(), () -> "no fault is called " + ONLY);
-        List<Choice> first = shuffled(all);
+        Deque<Choice> next = new ArrayDeque<>();
         try (TierlogCluster cluster = new TierlogCluster(directory, SmallDisk.isPossible());
                 FaultRounds rounds = new FaultRounds(cluster)) {
             long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(MINUTES);
             rounds.round("chaos: none", List.of());
-            for (int number = 0; System.nanoTime() < end; number++) {
-                strike(cluster, rounds, number < first.size() ? first.get(number) : all.get(random.nextInt(all.size())));
+            while (System.nanoTime() < end) {
+                if (next.isEmpty()) {
+                    next.addAll(shuffled(all));
+                }
+                strike(cluster, rounds, next.remove());
             }
             for (Part part : cluster.parts()) {
                 rounds.round("chaos: rolling restart of " + part.name(), "rolling restart", List.of(new Strike(RESTARTED, part)), Optional.empty());
