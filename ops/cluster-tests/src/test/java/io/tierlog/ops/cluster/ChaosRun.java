@@ -11,6 +11,7 @@ import static io.tierlog.ops.cluster.Fault.RESTARTED;
 import static io.tierlog.ops.cluster.Fault.SLOW;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
+import io.tierlog.controller.core.api.CoreVersion;
 import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.cluster.FaultRounds.Strike;
 import java.nio.file.Path;
@@ -80,20 +81,23 @@ class ChaosRun {
         }
         assertFalse(all.isEmpty(), () -> "no fault is called " + ONLY);
         Deque<Choice> next = new ArrayDeque<>();
-        try (TierlogCluster cluster = new TierlogCluster(directory, SmallDisk.isPossible());
+        try (TierlogCluster cluster = new TierlogCluster(directory, SmallDisk.isPossible(), CoreVersion.CURRENT);
                 FaultRounds rounds = new FaultRounds(cluster)) {
-            long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(MINUTES);
-            rounds.round("chaos: none", List.of());
-            while (System.nanoTime() < end) {
-                if (next.isEmpty()) {
-                    next.addAll(shuffled(all));
+            try {
+                long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(MINUTES);
+                rounds.round("chaos: none", List.of());
+                while (System.nanoTime() < end) {
+                    if (next.isEmpty()) {
+                        next.addAll(shuffled(all));
+                    }
+                    strike(cluster, rounds, next.remove());
                 }
-                strike(cluster, rounds, next.remove());
+                for (Part part : cluster.parts()) {
+                    rounds.round("chaos: rolling restart of " + part.name(), "rolling restart", List.of(new Strike(RESTARTED, part)), Optional.empty());
+                }
+            } finally {
+                rounds.summary().forEach(row -> System.out.println("chaos: " + row));
             }
-            for (Part part : cluster.parts()) {
-                rounds.round("chaos: rolling restart of " + part.name(), "rolling restart", List.of(new Strike(RESTARTED, part)), Optional.empty());
-            }
-            rounds.summary().forEach(row -> System.out.println("chaos: " + row));
         }
     }
 
@@ -131,7 +135,7 @@ class ChaosRun {
             case COORDINATOR -> cluster.brokers().coordinatorOf("tierlog-controller");
             case CONTROLLER -> cluster.controllers().get(random.nextInt(cluster.controllers().size()));
             case AGENT -> cluster.agentOf(TierlogCluster.NODES.get(random.nextInt(TierlogCluster.NODES.size())));
-            case DIRECTORY -> cluster.directoryPart();
+            case DIRECTORY -> cluster.directories().get(random.nextInt(cluster.directories().size()));
             case REGISTRY -> cluster.registry();
             case ALL_BROKERS -> throw new IllegalArgumentException("not one part");
         };

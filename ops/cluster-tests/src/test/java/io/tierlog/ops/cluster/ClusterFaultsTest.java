@@ -2,8 +2,10 @@
 package io.tierlog.ops.cluster;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.tierlog.controller.core.api.CoreVersion;
 import io.tierlog.controller.http.AccessRules;
 import io.tierlog.controller.http.Endpoint;
 import io.tierlog.events.registry.RegistryConfig;
@@ -23,8 +25,11 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -55,7 +60,7 @@ class ClusterFaultsTest {
     @BeforeAll
     void start(@TempDir Path directory) throws Exception {
         long start = System.nanoTime();
-        cluster = new TierlogCluster(directory);
+        cluster = new TierlogCluster(directory, false, CoreVersion.CURRENT - 1);
         rounds = new FaultRounds(cluster);
         System.out.printf(Locale.ROOT, "the cluster is up after %.1f s%n", (System.nanoTime() - start) / 1e9);
     }
@@ -96,8 +101,51 @@ class ClusterFaultsTest {
         assertEquals(List.of(), cluster.brokers().denials());
     }
 
+    /** Each has half of the partitions, and asks the other about the rest. */
     @Test
     @Order(2)
+    void bothDirectoriesAnswerForAllBlocks(@TempDir Path state) throws Exception {
+        Map<String, Set<String>> asked = rounds.askedFor();
+        assertFalse(asked.isEmpty());
+        for (Map.Entry<String, Set<String>> one : asked.entrySet()) {
+            String keys = Files.write(state.resolve("keys"), one.getValue()).toString();
+            Until.holds("both directories know all blocks and answer alike", () -> {
+                List<String> first = answers(cluster.directories().getFirst(), one.getKey(), keys);
+                List<String> second = answers(cluster.directories().getLast(), one.getKey(), keys);
+                return first.equals(second) && first.stream().anyMatch(line -> line.endsWith(" FOUND"))
+                        && first.stream().noneMatch(line -> line.endsWith(" UNKNOWN"));
+            });
+        }
+    }
+
+    private List<String> answers(Part directory, String namespace, String keys) {
+        CommandRun asked = CommandRun.alone(cluster.directory(), "exist", "--directory", TierlogCluster.urlOf(directory),
+                "--token-file", cluster.token().toString(), "--namespace", namespace, "--keys-file", keys);
+        // The last line says how old the answers are.
+        return asked.text().lines().filter(line -> !line.contains("records behind")).toList();
+    }
+
+    /** As docs/operate.md says it: one controller after the other; the way back is open until a partition is raised, and is refused then. */
+    @Test
+    @Order(3)
+    void anUpgradeUnderLoadLosesNothing() throws Exception {
+        int before = CoreVersion.CURRENT - 1;
+        rounds.round("replaced: controller-1, version as before", () -> cluster.replaceController(1, before).awaitReady());
+        rounds.round("upgraded: controller-1", () -> cluster.replaceController(1, CoreVersion.CURRENT).awaitReady());
+        rounds.round("upgraded: controller-2", () -> cluster.replaceController(2, CoreVersion.CURRENT).awaitReady());
+        rounds.round("back to the version before: controller-2", () -> {
+            Part refused = cluster.replaceController(2, before);
+            Until.holds("a controller of the version before ends", () -> !refused.isRunning());
+            assertTrue(refused.tail().contains("decided by core version " + CoreVersion.CURRENT), refused::tail);
+        });
+        rounds.round("upgraded once more: controller-2", () -> cluster.replaceController(2, CoreVersion.CURRENT).awaitReady());
+        Map<Integer, List<Integer>> expected = IntStream.range(0, TierlogCluster.PARTITIONS).boxed()
+                .collect(Collectors.toMap(partition -> partition, _ -> List.of(CoreVersion.CURRENT)));
+        assertEquals(expected, rounds.raisedVersions(), "each partition is raised once");
+    }
+
+    @Test
+    @Order(4)
     void eachRoleIsRefusedWhatItMustNotDo() throws Exception {
         int refused = 0;
         for (String role : Access.ROLES) {
@@ -112,7 +160,7 @@ class ClusterFaultsTest {
 
     /** A part with the principal of another: each ends with exit code 2 before it writes anything, and names the ACLs that it lacks. */
     @Test
-    @Order(3)
+    @Order(5)
     void aPartWithoutItsAclsNamesThem(@TempDir Path state) throws Exception {
         assertLacks("agent", List.of("WRITE on topic tierlog.decisions", "--principal controller="), "controller", "--state-dir", state.toString(),
                 "--api-listen", "none", "--http-port", "0");
@@ -140,7 +188,7 @@ class ClusterFaultsTest {
 
     /** No part can be started, and none hangs: the message says what to change. */
     @Test
-    @Order(4)
+    @Order(6)
     void wrongCertificatesAndPasswordsAreExplained(@TempDir Path other) throws Exception {
         Access access = cluster.access();
         String servers = cluster.brokers().outsideServers();
@@ -164,19 +212,19 @@ class ClusterFaultsTest {
     }
 
     @Test
-    @Order(5)
+    @Order(7)
     void faultsLoseAndRepeatNothing() throws Exception {
         Part leader = cluster.brokers().leaderOf(new TopicPartition(Topics.DEFAULT.decisions(), 0));
         rounds.round("killed: broker, leader of decisions 0; disk lost", List.of(new Strike(Fault.DISK_LOST, leader)));
         rounds.round("killed: controller", List.of(new Strike(Fault.KILLED, cluster.controllers().getFirst())));
         // What needs the registry to start comes after it.
         rounds.round("frozen: registry; killed: agent, directory", List.of(new Strike(Fault.FROZEN, cluster.registry()),
-                new Strike(Fault.KILLED, cluster.agentOf("a")), new Strike(Fault.KILLED, cluster.directoryPart())));
+                new Strike(Fault.KILLED, cluster.agentOf("a")), new Strike(Fault.KILLED, cluster.directories().getFirst())));
     }
 
     /** By principals that may write the topics, without the keys. Last, since the audit names these records for ever. */
     @Test
-    @Order(6)
+    @Order(8)
     void recordsWithoutTheCodeOfTheirSenderChangeNothing() throws Exception {
         Forgeries forgeries = new Forgeries(cluster);
         forgeries.send();

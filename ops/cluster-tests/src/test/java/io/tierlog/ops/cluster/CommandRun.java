@@ -32,8 +32,13 @@ record CommandRun(int code, String text) {
 
     /** Runs a command that needs no cluster, and must succeed. */
     static void succeedsAlone(Path directory, String... command) {
-        CommandRun run = run(List.of(command), directory);
+        CommandRun run = alone(directory, command);
         assertEquals(0, run.code(), run::text);
+    }
+
+    /** Runs a command that needs no cluster; {@code directory} is its working directory. */
+    static CommandRun alone(Path directory, String... command) {
+        return run(List.of(command), directory);
     }
 
     private static CommandRun run(List<String> all, Path directory) {

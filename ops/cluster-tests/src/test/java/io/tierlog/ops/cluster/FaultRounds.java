@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -39,6 +40,33 @@ final class FaultRounds implements AutoCloseable {
         Until.holds("decisions of every partition", watch::allMoved);
     }
 
+    /** What is done while engines work. */
+    interface Change {
+        void make() throws Exception;
+
+        Change NONE = () -> {};
+    }
+
+    /**
+     * A replay in whose middle something happens that decisions go on after.
+     *
+     * @param end brings what was taken away back; decisions have gone on without it
+     * @param outage how long to wait before that end at least, when decisions cannot go on without what was taken away
+     */
+    private record Disturbance(Change begin, Change end, Optional<Duration> outage) {
+        static Disturbance of(List<Strike> strikes, Optional<Duration> outage) {
+            return new Disturbance(() -> strikes.forEach(strike -> strike.fault().strike(strike.part())), () -> {
+                strikes.forEach(strike -> strike.fault().heal(strike.part()));
+                strikes.forEach(strike -> strike.part().awaitReady());
+            }, outage);
+        }
+    }
+
+    /** A replay in whose middle the cluster is changed. */
+    void round(String name, Change change) throws Exception {
+        explained(name, () -> runRound(name, name, new Disturbance(change, Change.NONE, Optional.empty())));
+    }
+
     /** A replay in whose middle all strikes happen at once; they are undone once decisions go on without what was struck. */
     void round(String name, List<Strike> strikes) throws Exception {
         round(name, name, strikes, Optional.empty());
@@ -51,18 +79,17 @@ final class FaultRounds implements AutoCloseable {
      * @param outage how long the strikes last at least, when decisions cannot go on without what is struck
      */
     void round(String name, String kind, List<Strike> strikes, Optional<Duration> outage) throws Exception {
-        try {
-            runRound(name, kind, strikes, outage);
-        } catch (Exception | Error e) {
-            System.out.println(name + " failed. The last lines of every part:\n" + cluster.tails());
-            throw e;
-        }
+        explained(name, () -> runRound(name, kind, Disturbance.of(strikes, outage)));
     }
 
     /** As a round, but its log may have records that an audit names. */
     void roundWithoutAudit(String name, List<Strike> strikes) throws Exception {
+        explained(name, () -> replay(name, Disturbance.of(strikes, Optional.empty()), false));
+    }
+
+    private void explained(String name, Change round) throws Exception {
         try {
-            replay(name, strikes, Optional.empty(), false);
+            round.make();
         } catch (Exception | Error e) {
             System.out.println(name + " failed. The last lines of every part:\n" + cluster.tails());
             throw e;
@@ -74,8 +101,8 @@ final class FaultRounds implements AutoCloseable {
         return oracle.verify(false);
     }
 
-    private void runRound(String name, String kind, List<Strike> strikes, Optional<Duration> outage) throws Exception {
-        Replayed replayed = replay(name, strikes, outage, true);
+    private void runRound(String name, String kind, Disturbance disturbance) throws Exception {
+        Replayed replayed = replay(name, disturbance, true);
         silences.computeIfAbsent(kind, _ -> new ArrayList<>()).add(replayed.silence());
         // The next fault may take another replica.
         cluster.brokers().awaitInSync(Topics.DEFAULT.decisions());
@@ -90,7 +117,7 @@ final class FaultRounds implements AutoCloseable {
     /** How long decisions stood still, seconds, and what part of the blocks was found. */
     private record Replayed(double silence, double hitRatio) {}
 
-    private Replayed replay(String name, List<Strike> strikes, Optional<Duration> outage, boolean audited) throws Exception {
+    private Replayed replay(String name, Disturbance disturbance, boolean audited) throws Exception {
         watch.mark();
         CompletableFuture<RunReport> run = CompletableFuture.supplyAsync(() -> {
             try {
@@ -101,7 +128,8 @@ final class FaultRounds implements AutoCloseable {
         });
         watch.awaitAllMoved("load");
         watch.mark();
-        strikes.forEach(strike -> strike.fault().strike(strike.part()));
+        disturbance.begin().make();
+        Optional<Duration> outage = disturbance.outage();
         if (outage.isPresent()) {
             Until.isOver(outage.get());
         } else {
@@ -111,8 +139,7 @@ final class FaultRounds implements AutoCloseable {
         if (audited && outage.isEmpty()) {
             oracle.verifyWhileRunning();
         }
-        strikes.forEach(strike -> strike.fault().heal(strike.part()));
-        strikes.forEach(strike -> strike.part().awaitReady());
+        disturbance.end().make();
         if (outage.isPresent()) {
             watch.awaitAllMoved(name);
         }
@@ -122,6 +149,16 @@ final class FaultRounds implements AutoCloseable {
         assertEquals(REQUESTS, report.requests() + report.rejected(), name);
         assertTrue(report.addsUp(), name);
         return new Replayed(silence, report.hitRatio());
+    }
+
+    /** See {@link LogOracle#askedFor()}. */
+    Map<String, Set<String>> askedFor() {
+        return oracle.askedFor();
+    }
+
+    /** See {@link LogOracle#raisedVersions()}. */
+    Map<Integer, List<Integer>> raisedVersions() {
+        return oracle.raisedVersions();
     }
 
     /** What is on the log now holds. */

@@ -19,13 +19,24 @@ import io.tierlog.ops.audit.VerifyReport;
 import io.tierlog.ops.audit.rerun.Rerun;
 import io.tierlog.ops.audit.rerun.RerunReport;
 import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.WireRecord;
+import io.tierlog.schemas.decision.CoreVersionRaised;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.RequestSubmitted;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 
 /** What must hold of the log once the work is done: it is whole, at rest, and decided as this build decides. For one thread. */
 final class LogOracle {
@@ -80,23 +91,50 @@ final class LogOracle {
         }
     }
 
+    /** The keys of all blocks that engines have asked for, in hexadecimal digits, by their namespace. */
+    Map<String, Set<String>> askedFor() {
+        Map<String, Set<String>> keys = new TreeMap<>();
+        readEvents(entry -> {
+            if (entry.reading() instanceof Reading.Decoded<Event>(RequestSubmitted request)) {
+                Set<String> own = keys.computeIfAbsent(request.namespace(), _ -> new LinkedHashSet<>());
+                request.keys().forEach(key -> own.add(HexFormat.of().formatHex(key.toArray())));
+            }
+        });
+        return keys;
+    }
+
     /** Every event of every sender is on the log once, without a gap: what was acknowledged is not lost and not there twice. */
     long everyEventIsThereOnce() {
         Map<String, Long> last = new HashMap<>();
-        AtomicReference<Long> all = new AtomicReference<>(0L);
-        LogReader.Source<Event> source = new LogReader.Source<>(Topics.DEFAULT.events(), Event.class, LogReader.Isolation.COMMITTED);
-        try (LogReader<Event> reader = new LogReader<>(access, codec, source)) {
-            reader.readToEnd(entry -> {
-                if (entry.reading() instanceof Reading.Decoded<Event>(Event event)) {
-                    Envelope envelope = event.envelope();
-                    String sender = envelope.sender() + " about " + envelope.aggregate() + " in partition " + entry.partition();
-                    long expected = last.getOrDefault(sender, 0L) + 1;
-                    assertEquals(expected, envelope.sequence(), () -> sender + ", offset " + entry.offset());
-                    last.put(sender, expected);
-                }
-                all.set(all.get() + 1);
-            });
+        return readEvents(entry -> {
+            if (entry.reading() instanceof Reading.Decoded<Event>(Event event)) {
+                Envelope envelope = event.envelope();
+                String sender = envelope.sender() + " about " + envelope.aggregate() + " in partition " + entry.partition();
+                long expected = last.getOrDefault(sender, 0L) + 1;
+                assertEquals(expected, envelope.sequence(), () -> sender + ", offset " + entry.offset());
+                last.put(sender, expected);
+            }
+        });
+    }
+
+    /** The core versions that each partition was raised to, in their order; its first one is not among them. */
+    Map<Integer, List<Integer>> raisedVersions() {
+        Map<Integer, List<Integer>> raised = new TreeMap<>();
+        read(new LogReader.Source<>(Topics.DEFAULT.decisions(), Fact.class, LogReader.Isolation.COMMITTED), entry -> {
+            if (entry.reading() instanceof Reading.Decoded<Fact>(CoreVersionRaised version)) {
+                raised.computeIfAbsent(entry.partition(), _ -> new ArrayList<>()).add(version.coreVersion());
+            }
+        });
+        return raised;
+    }
+
+    private long readEvents(Consumer<LogReader.Entry<Event>> sink) {
+        return read(new LogReader.Source<>(Topics.DEFAULT.events(), Event.class, LogReader.Isolation.COMMITTED), sink);
+    }
+
+    private <F extends WireRecord> long read(LogReader.Source<F> source, Consumer<LogReader.Entry<F>> sink) {
+        try (LogReader<F> reader = new LogReader<>(access, codec, source)) {
+            return reader.readToEnd(sink);
         }
-        return all.get();
     }
 }

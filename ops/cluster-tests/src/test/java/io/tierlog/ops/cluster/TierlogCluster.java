@@ -27,10 +27,15 @@ import io.tierlog.ops.engine.workload.ConversationWorkload;
 import io.tierlog.ops.engine.workload.Workload;
 import io.tierlog.ops.engine.workload.WorkloadProfile;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -38,13 +43,12 @@ import java.util.Objects;
 import java.util.OptionalDouble;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.containers.Network;
 import org.testcontainers.utility.DockerImageName;
 
 /**
- * Three brokers, a schema registry, two controllers, a directory and two agents, each in a container; all records have codes. The engine models
+ * Three brokers, a schema registry, two controllers, two directories and two agents, each in a container; all records have codes. The engine models
  * run in this process: they share memory files and sockets with the agents through a directory that all of them see under the same path. For one
  * thread.
  */
@@ -54,6 +58,8 @@ final class TierlogCluster implements AutoCloseable {
     private static final int BLOCK_BYTES = 4_096;
     private static final int DEVICE_PAGES = 600;
     private static final int DISK_MEGABYTES = 512;
+    private static final int REGISTRY_PORT = 8080;
+    private static final int DIRECTORY_PORT = 8082;
     private static final String JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx320m";
     private static final String READY = "\"event\":\"ready\"";
     /** Engines wait longer than a log without a leader stands still. */
@@ -74,34 +80,46 @@ final class TierlogCluster implements AutoCloseable {
     private final List<SmallDisk> disks = new ArrayList<>();
     private final String owner;
     private final boolean withDisks;
-    private @Nullable Part index;
+    private final int coreVersion;
+    private String image = "";
+    private final List<Part> directories = new ArrayList<>();
     private Codec codec;
     private int runs;
 
-    /** Starts everything, and makes the topics; {@code directory} is shared with the agents. No part has a disk that can be full. */
-    TierlogCluster(Path directory) throws Exception {
-        this(directory, false);
-    }
-
-    /** As the other; {@code withDisks} gives each broker, controller and directory and the store a small file system of its own. */
-    TierlogCluster(Path directory, boolean withDisks) throws Exception {
+    /**
+     * Starts everything, and makes the topics.
+     *
+     * @param directory shared with the agents
+     * @param withDisks gives each broker, controller and directory and the store a small file system of its own, which can be full
+     * @param coreVersion of the controllers
+     */
+    TierlogCluster(Path directory, boolean withDisks, int coreVersion) throws Exception {
         this.directory = directory;
         // What the agents make in the shared directory must be ours: their sockets open for their own user alone.
         this.owner = Files.getAttribute(directory, "unix:uid") + ":" + Files.getAttribute(directory, "unix:gid");
         this.access = new Access(directory.resolve("access"));
         this.withDisks = withDisks;
+        this.coreVersion = coreVersion;
         this.brokers = new Brokers(network, access, brokerDisks());
         this.auditor = brokers.as(access.certificate("auditor"));
-        // A port of its own: one that Docker gives is another one after a restart.
-        PortBinding port = new PortBinding(Ports.Binding.bindIpAndPort("127.0.0.1", Brokers.freePort()), ExposedPort.tcp(8080));
-        this.registry = new Part("registry", Images.registry(), network, "Listening on: http", container -> container.withExposedPorts(8080)
-                .withCreateContainerCmdModifier(create -> Objects.requireNonNull(create.getHostConfig()).withPortBindings(port))
+        this.registry = new Part("registry", Images.registry(), network, "Listening on: http", container -> expose(container, REGISTRY_PORT)
                 .withEnv("APICURIO_DATASOURCE_URL", "jdbc:h2:file:/tmp/registry;WRITE_DELAY=0")); // its schemas outlive its process
         try {
             start();
         } catch (Exception | Error e) {
             close(); // nothing else ends containers that have started
             throw e;
+        }
+    }
+
+    /** At a port of its own: one that Docker gives is another one after a restart. */
+    private static GenericContainer<?> expose(GenericContainer<?> container, int inner) {
+        try {
+            PortBinding port = new PortBinding(Ports.Binding.bindIpAndPort("127.0.0.1", Brokers.freePort()), ExposedPort.tcp(inner));
+            return container.withExposedPorts(inner)
+                    .withCreateContainerCmdModifier(create -> Objects.requireNonNull(create.getHostConfig()).withPortBindings(port));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 
@@ -121,25 +139,24 @@ final class TierlogCluster implements AutoCloseable {
 
     private void start() throws Exception {
         makeRecordKeys();
+        makeToken();
         brokers.parts().forEach(this::begin);
         begin(registry);
         long start = System.nanoTime();
-        String image = Images.tierlog(directory);
+        image = Images.tierlog(directory);
         System.out.printf(Locale.ROOT, "Tierlog's image is built after %.1f s%n", (System.nanoTime() - start) / 1e9);
         for (int i = 1; i <= 2; i++) {
-            controllers.add(tierlog("controller-" + i, image, controller(i), access.password("controller", Access.password("controller"))));
+            controllers.add(controller(i, coreVersion));
+            directories.add(tierlog("directory-" + i, directory(i), access.token("directory")));
         }
-        Part started = tierlog("directory", image, directoryArguments(), access.token("directory"));
-        index = started;
         for (String node : NODES) {
-            agents.add(tierlog("agent-" + node, image, agent(node), node.equals(NODES.getFirst())
+            agents.add(tierlog("agent-" + node, agent(node), node.equals(NODES.getFirst())
                     ? access.password("agent", Access.password("agent")) : access.pkcs12("agent")));
         }
         if (withDisks) {
-            for (Part part : controllers) {
+            for (Part part : Stream.of(controllers, directories).flatMap(List::stream).toList()) {
                 part.setDisk(disk(directory.resolve(part.name())));
             }
-            started.setDisk(disk(directory.resolve(started.name())));
             SmallDisk store = disk(directory.resolve("store"));
             agents.forEach(part -> part.setDisk(store));
         }
@@ -148,8 +165,8 @@ final class TierlogCluster implements AutoCloseable {
         makeAclsAndTopics();
         registry.awaitReady();
         codec = new Codec(new RegistryClient(new RegistryConfig(List.of(URI.create(registryUrl())), Credentials.NONE, PATIENT_REGISTRY)));
-        Stream.of(controllers, List.of(started), agents).flatMap(List::stream).forEach(this::begin);
-        Stream.of(controllers, List.of(started), agents).flatMap(List::stream).forEach(Part::awaitReady);
+        Stream.of(controllers, directories, agents).flatMap(List::stream).forEach(this::begin);
+        Stream.of(controllers, directories, agents).flatMap(List::stream).forEach(Part::awaitReady);
     }
 
     /** By the commands that docs/cluster.md shows. */
@@ -184,12 +201,12 @@ final class TierlogCluster implements AutoCloseable {
                 "--replication-factor", String.valueOf(Brokers.COUNT));
     }
 
-    private Part tierlog(String name, String image, List<String> arguments, Map<String, String> properties) throws IOException {
+    private Part tierlog(String name, List<String> arguments, Map<String, String> properties) throws IOException {
         List<String> all = new ArrayList<>(arguments);
         all.addAll(List.of(
                 "--bootstrap-servers", Brokers.insideServers(properties.containsKey("sasl.mechanism")),
                 "--client-config", access.file(name, properties).toString(),
-                "--registry-url", "http://registry:8080/apis/ccompat/v7",
+                "--registry-url", "http://registry:" + REGISTRY_PORT + "/apis/ccompat/v7",
                 "--connect-timeout", "60",
                 "--format", "json"));
         return new Part(name, DockerImageName.parse(image), network, READY, container -> settings(container, all, properties));
@@ -198,6 +215,9 @@ final class TierlogCluster implements AutoCloseable {
     private void settings(GenericContainer<?> container, List<String> arguments, Map<String, String> properties) {
         String url = properties.get("sasl.oauthbearer.token.endpoint.url");
         String allowed = url == null ? "" : " -Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=" + url;
+        if (arguments.contains("--directory-listen")) {
+            expose(container, DIRECTORY_PORT);
+        }
         container.withCommand(arguments.toArray(String[]::new))
                 .withEnv("TIERLOG_JAVA_OPTS", JAVA_OPTIONS + allowed)
                 .withImagePullPolicy(_ -> false)
@@ -213,13 +233,53 @@ final class TierlogCluster implements AutoCloseable {
                 .withTmpFs(Map.of("/tmp", "exec,mode=1777"));
     }
 
-    private List<String> controller(int number) {
-        return List.of("controller", "--state-dir", directory.resolve("controller-" + number).toString(), "--api-listen", "none", "--no-directory",
-                "--record-keys", recordKeys("master").toString());
+    private Part controller(int number, int version) throws IOException {
+        List<String> arguments = List.of("controller", "--state-dir", directory.resolve("controller-" + number).toString(), "--api-listen", "none",
+                "--no-directory", "--record-keys", recordKeys("master").toString(), "--core-version", String.valueOf(version));
+        return tierlog("controller-" + number, arguments, access.password("controller", Access.password("controller")));
     }
 
-    private List<String> directoryArguments() {
-        return List.of("directory", "--state-dir", directory.resolve("directory").toString(), "--record-keys", recordKeys("directory").toString());
+    /** Ends a controller and starts one of another core version on its state; it may not be ready yet. */
+    Part replaceController(int number, int version) throws IOException {
+        Part old = controllers.get(number - 1);
+        if (old.isRunning()) { // one of a version that is too old has ended by itself
+            old.end();
+        }
+        old.close();
+        begun.remove(old);
+        Part started = controller(number, version);
+        controllers.set(number - 1, started);
+        begin(started);
+        return started;
+    }
+
+    /** They ask each other with the token of a peer. */
+    private List<String> directory(int number) {
+        return List.of("directory", "--state-dir", directory.resolve("directory-" + number).toString(), "--instance-id", "directory-" + number,
+                "--record-keys", recordKeys("directory").toString(),
+                "--directory-listen", "0.0.0.0:" + DIRECTORY_PORT, "--directory-grpc-listen", "0.0.0.0:8083", "--directory-host", "directory-" + number,
+                "--api-tokens", tokenRules().toString(), "--peer-token-file", token().toString());
+    }
+
+    private Path tokenRules() {
+        return directory.resolve("directory-tokens");
+    }
+
+    /** The file with a token that the directories accept. */
+    Path token() {
+        return directory.resolve("directory-token");
+    }
+
+    private void makeToken() throws IOException, NoSuchAlgorithmException {
+        String token = "a-token-of-the-cluster-tests";
+        Files.writeString(token(), token);
+        byte[] hash = MessageDigest.getInstance("SHA-256").digest(token.getBytes(StandardCharsets.UTF_8));
+        Files.writeString(tokenRules(), "operator peer sha256:" + HexFormat.of().formatHex(hash) + "\n");
+    }
+
+    /** Where a directory is called from outside. */
+    static String urlOf(Part directory) {
+        return "http://127.0.0.1:" + directory.port(DIRECTORY_PORT);
     }
 
     private List<String> agent(String node) {
@@ -285,7 +345,7 @@ final class TierlogCluster implements AutoCloseable {
     }
 
     String registryUrl() {
-        return "http://127.0.0.1:" + registry.port(8080) + "/apis/ccompat/v7";
+        return "http://127.0.0.1:" + registry.port(REGISTRY_PORT) + "/apis/ccompat/v7";
     }
 
     Codec codec() {
@@ -300,8 +360,8 @@ final class TierlogCluster implements AutoCloseable {
         return controllers;
     }
 
-    Part directoryPart() {
-        return Objects.requireNonNull(index);
+    List<Part> directories() {
+        return directories;
     }
 
     Part registry() {

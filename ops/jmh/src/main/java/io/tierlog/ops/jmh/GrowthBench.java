@@ -12,6 +12,8 @@ import io.tierlog.schemas.command.CancelOperation;
 import io.tierlog.schemas.event.OperationCancelled;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryUsage;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
@@ -30,20 +32,24 @@ public final class GrowthBench {
     private static final long TICK_MS = 1_000;
 
     private final CoreWorld world;
+    private final int blocks;
     private final PrintStream out;
     private final long[] tickNs = new long[60];
     private final Map<Queue, Long> lagMs = new EnumMap<>(Queue.class);
     private long requests;
     private long overdue;
 
-    GrowthBench(CoreWorld world, PrintStream out) {
+    /** Each request has {@code blocks} blocks of its own. */
+    GrowthBench(CoreWorld world, int blocks, PrintStream out) {
         this.world = world;
+        this.blocks = blocks;
         this.out = out;
     }
 
     /**
-     * @param args requests a second, 1 or more (2000); minutes of log time, 1 or more (30); tables: heap or rocksdb (heap). Or nodes or namespaces:
-     *     how many of them come and go in a day, and hours of log time, see {@link ExpiryBench}
+     * @param args requests a second, 1 or more (2000); minutes of log time, 1 or more (30); tables: heap or rocksdb (heap); blocks of a
+     *     request, 1 to {@value CoreWorld#BLOCKS} (2). Or nodes or namespaces: how many of them come and go in a day, and hours of log time, see
+     *     {@link ExpiryBench}
      */
     public static void main(String[] args) throws IOException, RocksDBException {
         if (args.length > 0 && !Character.isDigit(args[0].charAt(0))) {
@@ -53,15 +59,16 @@ public final class GrowthBench {
         int rate = args.length > 0 ? Integer.parseInt(args[0]) : 2_000;
         int minutes = args.length > 1 ? Integer.parseInt(args[1]) : 30;
         try (CoreWorld world = CoreWorld.of(args.length > 2 ? args[2] : "heap", 1 << 20, 0)) {
-            new GrowthBench(world, System.out).run(rate, minutes);
+            new GrowthBench(world, args.length > 3 ? Integer.parseInt(args[3]) : BLOCKS, System.out).run(rate, minutes);
         }
     }
 
     /** Runs the load; returns the rows after each minute, all 0 for tables that cannot count. */
     long[] run(int rate, int minutes) {
         out.printf(Locale.ROOT, "%d requests/s on one partition, a tick a second; times of a tick in ms, lag in ms of log time%n", rate);
-        out.printf("%6s %10s %10s %9s %9s %8s %8s %8s %8s %8s%n", "minute", "requests", "rows", "overdue", "lag act", "mark", "forget", "p50",
-                "p99", "max");
+        out.printf("%6s %10s %10s %9s %9s %8s %8s %8s %8s %8s %9s %8s%n", "minute", "requests", "rows", "overdue", "lag act", "mark", "forget",
+                "p50", "p99", "max", "log MB", "heap MB");
+        world.countLogBytes();
         long[] rows = new long[minutes];
         for (int minute = 1; minute <= minutes; minute++) {
             lagMs.clear();
@@ -73,15 +80,21 @@ public final class GrowthBench {
             }
             Arrays.sort(tickNs);
             rows[minute - 1] = rows();
-            out.printf(Locale.ROOT, "%6d %10d %10d %9d %9d %8d %8d %8.2f %8.2f %8.2f%n", minute, requests, rows[minute - 1], overdue,
+            out.printf(Locale.ROOT, "%6d %10d %10d %9d %9d %8d %8d %8.2f %8.2f %8.2f %9.1f %8.1f%n", minute, requests, rows[minute - 1], overdue,
                     lagMs.get(Queue.ACT), lagMs.get(Queue.MARK), lagMs.get(Queue.FORGET), ms(tickNs[30]), ms(tickNs[58]),
-                    ms(tickNs[59]));
+                    ms(tickNs[59]), world.logBytes() / 1e6, liveHeapBytes() / 1e6);
         }
         return rows;
     }
 
+    private static long liveHeapBytes() {
+        System.gc();
+        MemoryUsage heap = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage();
+        return heap.getUsed();
+    }
+
     private void request() {
-        PromptCycle cycle = new PromptCycle(world, BLOCKS);
+        PromptCycle cycle = new PromptCycle(world, blocks);
         cycle.computed();
         if (++requests % UNREPORTED == 0) {
             world.step(cycle.evicted(Tier.DEVICE));

@@ -17,11 +17,12 @@ class GrowthBenchTest {
     void theRowsAreFlatAfterTwoMinutes() throws Exception {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         try (CoreWorld world = CoreWorld.of("heap", 1 << 20, 0)) {
-            long[] rows = new GrowthBench(world, new PrintStream(out, true, StandardCharsets.UTF_8)).run(20, 4);
+            long[] rows = new GrowthBench(world, 2, new PrintStream(out, true, StandardCharsets.UTF_8)).run(20, 4);
 
             // A minute of requests, of their write-backs and backups and of the timers of all three, and some that are late.
             assertTrue(rows[1] > 6 * 60 * 19, () -> out.toString(StandardCharsets.UTF_8));
             assertEquals(rows[1], rows[3], rows[1] / 50.0, () -> out.toString(StandardCharsets.UTF_8));
+            assertTrue(world.logBytes() > 20 * 4 * 60 * 1_000, () -> out.toString(StandardCharsets.UTF_8));
         }
     }
 
