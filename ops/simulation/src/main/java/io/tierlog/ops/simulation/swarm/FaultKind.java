@@ -30,6 +30,7 @@ public enum FaultKind {
     WRONG_SENDER(3, "an event comes under the node's incarnation from another process than the one that is registered"),
     COMMAND_FROM_THE_FUTURE(1, "an agent receives a command with a number that was never given out"),
     OUTBOX_CONGESTED(3, "an agent cannot send its events for a while"),
+    LOG_LOST(2, "the brokers are away so long that an agent abandons what it has not sent, and goes on as another process"),
     ENGINE_VANISHED(1, "an engine process dies"),
     ENGINE_CLOSED(1, "an engine closes its session in good order and opens another"),
     CALLER_GONE(24, "the caller of a load does not wait for the answer"),
@@ -102,10 +103,10 @@ public enum FaultKind {
         return Arrays.stream(values()).filter(kind -> kind.label().equals(label)).findFirst();
     }
 
-    /** True for what waits for a write or a read, and happens when one comes. */
+    /** True for what happens later than it is drawn: it waits for a write or a read, or for the end of an agent's patience. */
     boolean waits() {
         return List.of(AGENT_CRASH_TORN, DISK_WRITE_LOST, DISK_WRITE_TORN, DISK_WRITE_MISDIRECTED, STORE_WRITE_TORN, DISK_READ_WRONG,
-                DISK_READ_OLD).contains(this);
+                DISK_READ_OLD, LOG_LOST).contains(this);
     }
 
     /** True for what happens to a unit of work at its end, and not by itself. */

@@ -18,6 +18,8 @@ import java.util.stream.Collectors;
 record FaultPlan(Set<FaultKind> kinds, int perMille, int unitsPerMille, boolean reading) {
     private static final Set<FaultKind> OF_READS =
             EnumSet.of(FaultKind.PEER_FAILED, FaultKind.PEER_WRONG, FaultKind.PEER_SLOW, FaultKind.PEER_UNREACHABLE, FaultKind.READER_DIED);
+    /** Where both are drawn agents lose the log, too: a choice of its own would change what each seed is. */
+    private static final Set<FaultKind> OF_OUTAGES = EnumSet.of(FaultKind.OUTBOX_CONGESTED, FaultKind.CONTROLLER_CRASH);
 
     FaultPlan {
         kinds = kinds.isEmpty() ? EnumSet.noneOf(FaultKind.class) : EnumSet.copyOf(kinds);
@@ -27,12 +29,22 @@ record FaultPlan(Set<FaultKind> kinds, int perMille, int unitsPerMille, boolean 
     static FaultPlan draw(Choices choices, Set<FaultKind> allowed) {
         int rate = choices.pick(List.of(0, 5, 10, 15, 20, 20, 30, 30, 30, 40, 40, 60, 60, 20, 30, 40));
         boolean reading = choices.next(2) == 1;
-        Set<FaultKind> kinds = EnumSet.noneOf(FaultKind.class);
+        Set<FaultKind> drawn = EnumSet.noneOf(FaultKind.class);
         for (FaultKind kind : FaultKind.values()) {
-            boolean drawn = choices.next(2) == 1;
-            if ((drawn || (reading && OF_READS.contains(kind))) && rate > 0 && allowed.contains(kind)) {
-                kinds.add(kind);
+            if (kind != FaultKind.LOG_LOST && choices.next(2) == 1) {
+                drawn.add(kind);
             }
+        }
+        if (drawn.containsAll(OF_OUTAGES)) {
+            drawn.add(FaultKind.LOG_LOST);
+        }
+        if (reading) {
+            drawn.addAll(OF_READS);
+        }
+        Set<FaultKind> kinds = EnumSet.noneOf(FaultKind.class);
+        if (rate > 0) {
+            kinds.addAll(drawn);
+            kinds.retainAll(allowed);
         }
         return new FaultPlan(kinds, rate, 4 * rate, reading);
     }

@@ -54,7 +54,7 @@ final class Faults {
         this.lots = stage.plan.lots();
     }
 
-    /** One of the kinds that the episode has happens, if it can. What waits for a write or a read is counted when that comes. */
+    /** One of the kinds that the episode has happens, if it can. What happens later is counted then. */
     boolean strike() {
         if (lots.isEmpty()) {
             return false;
@@ -80,6 +80,7 @@ final class Faults {
             case AGENT_CRASH_TORN -> onDisk(Faults::isWriting, node -> crash(node, kind));
             case DISK_LOST -> onDisk(node -> node.disk().size() > 0, node -> crash(node, kind));
             case AGENT_PAUSED, AGENT_STOPPED, SECOND_PROCESS, OUTBOX_CONGESTED -> disturbAgent(node(), kind);
+            case LOG_LOST -> loseLog(node());
             case WRONG_SENDER -> wrongSender(node());
             case COMMAND_FROM_THE_FUTURE -> commandFromTheFuture(node());
             case ENGINE_VANISHED, ENGINE_CLOSED -> vanish(node(), kind == FaultKind.ENGINE_CLOSED);
@@ -311,6 +312,36 @@ final class Faults {
                 stage.lasting(aWhile(), () -> stage.mute(node, false));
             }
         }
+        return true;
+    }
+
+    /**
+     * Brokers are away: the events of a node do not leave it until its agent abandons them, and some time after. Of those the first may be on the
+     * log all the same, and the next ones come much later. The core receives the loss behind what was in its inbox.
+     */
+    private boolean loseLog(SimNode node) {
+        AgentProcess process = node.process();
+        if (process == null || node.paused()) {
+            return false;
+        }
+        int patience = 2 * aWhile();
+        int arrived = choices.next(4);
+        int late = choices.next(4);
+        int noticedAfter = choices.next(20);
+        int back = noticedAfter + aWhile();
+        stage.mute(node, true);
+        stage.lasting(patience, () -> {
+            List<Event> unsent = node.loseLog(process);
+            if (unsent == null) {
+                stage.mute(node, false);
+                return;
+            }
+            stage.count(FaultKind.LOG_LOST);
+            unsent.stream().limit(arrived).forEach(world::appendOnce);
+            unsent.stream().skip(arrived).limit(late).forEach(stage.ghosts::add);
+            stage.lasting(noticedAfter, () -> node.noticeLoss(process));
+            stage.lasting(back, () -> stage.mute(node, false));
+        });
         return true;
     }
 

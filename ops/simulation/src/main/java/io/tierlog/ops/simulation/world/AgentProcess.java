@@ -14,17 +14,20 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** One agent process from its start to its death: the shipped core, its machine, its producer, and where it stands in the log. For one thread. */
+/**
+ * One agent process from its start to its death: the shipped core, its machine, its producer, and where it stands in the log. After a lost log it has
+ * another process id. For one thread.
+ */
 public final class AgentProcess {
     /** Adding up what a status says costs more than a step: the tables are looked at after each, the sums now and then. */
     private static final int SUM_EVERY = 8;
 
-    final String processId;
+    String processId;
     final AgentCore core;
     final Machine machine;
     final SimSink sink;
-    /** The ended process that this one replaces. */
-    final @Nullable String replaces;
+    /** The process id that was accepted last, its own or that of the process before; null when none is known. */
+    @Nullable String spokenFor;
     /** Commands of the node's partition that it has read. */
     int nextCommand;
     /** Decisions that it has looked through for the answer to its registration. */
@@ -33,6 +36,8 @@ public final class AgentProcess {
     long asksAtMs;
     /** Whether its last registration was accepted. */
     boolean accepted;
+    /** Whether the core has received that the log is lost, so that the next registration is under another process id. */
+    boolean lostLog;
     /** Set when the controller has refused it for good. */
     boolean refused;
     /** Completions of units, to come late or once more. */
@@ -41,8 +46,8 @@ public final class AgentProcess {
     private @Nullable AgentStatus known;
     private long checks;
 
-    AgentProcess(String processId, AgentCore core, Machine machine, SimSink sink, @Nullable String replaces) {
-        this.replaces = replaces;
+    AgentProcess(String processId, AgentCore core, Machine machine, SimSink sink, @Nullable String spokenFor) {
+        this.spokenFor = spokenFor;
         this.processId = processId;
         this.core = core;
         this.machine = machine;
@@ -85,9 +90,9 @@ public final class AgentProcess {
         return status().phase() == AgentPhase.STOPPED || refused;
     }
 
-    /** True when its epoch has ended and it speaks for the node in none. */
+    /** True when its epoch has ended, or its question may be lost, and it speaks for the node in none. */
     boolean registersAgain() {
-        return accepted && status().phase() == AgentPhase.UNREGISTERED;
+        return (accepted || lostLog) && status().phase() == AgentPhase.UNREGISTERED;
     }
 
     void on(AgentInput input, long nowMs) {

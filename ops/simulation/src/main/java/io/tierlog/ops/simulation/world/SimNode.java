@@ -55,6 +55,8 @@ public final class SimNode implements AgentLink {
     private final Engine engine;
     private @Nullable AgentProcess process;
     private int processes;
+    /** The process id that was accepted last; null before the first. */
+    private @Nullable String spokenFor;
     private long calls;
     private long clockAheadMs;
     private boolean paused;
@@ -120,23 +122,31 @@ public final class SimNode implements AgentLink {
         if (process != null) {
             throw new IllegalStateException("an agent of node " + name() + " runs");
         }
-        String processId = name() + "-" + ++processes;
+        String processId = nextProcessId();
         Machine machine = new Machine(
                 new Machine.Parts(world.oracle(), world.tally(), () -> mapped, disk, world.store(), name()), spec.hostBlocks(),
                 world.settings().agent().bounceBlocks());
-        SimSink sink = new SimSink("agent/" + name() + "/" + processId, () -> world.agentWallMs(this), world.settings().outbox(), machine::emitted);
+        SimSink sink = new SimSink(sender(processId), () -> world.agentWallMs(this), world.settings().outbox(), machine::emitted);
         AgentInput.Registration registration = new AgentInput.Registration(
                 name(), List.of(layout()), digest(), world.oracle().blockBytes(), spec.hostBlocks(), spec.diskBlocks());
         AgentCore core = new AgentCore(
                 world.settings().agent(), registration, new Ports(machine, machine, machine.disk(), new SimReplies(engine::receive), sink,
                         world.settings().peers() ? Optional.of(machine.peers()) : Optional.empty()));
-        process = new AgentProcess(processId, core, machine, sink, knowsTheLast && processes > 1 ? name() + "-" + (processes - 1) : null);
+        process = new AgentProcess(processId, core, machine, sink, knowsTheLast ? spokenFor : null);
         process.nextCommand = world.log().commands(aggregate()).size();
         process.nextDecision = world.log().decisions(world.log().partitionOf(aggregate())).size();
         ask(process);
         if (spec.diskBlocks() > 0) {
             on(new AgentInput.DiskFound(found(), true));
         }
+    }
+
+    private String nextProcessId() {
+        return name() + "-" + ++processes;
+    }
+
+    private String sender(String processId) {
+        return "agent/" + name() + "/" + processId;
     }
 
     private List<FoundOnDisk> found() {
@@ -149,7 +159,7 @@ public final class SimNode implements AgentLink {
     private void ask(AgentProcess asking) {
         asking.asksAtMs = Long.MAX_VALUE;
         asking.accepted = false;
-        askAs(asking.processId, asking.sink, asking.replaces);
+        askAs(asking.processId, asking.sink, asking.spokenFor);
     }
 
     private void askAs(String processId, SimSink sink, @Nullable String replaces) {
@@ -226,7 +236,7 @@ public final class SimNode implements AgentLink {
 
     /** A second process asks to speak for the node; it is another one each time, and says nothing more. */
     public void intrude(int which) {
-        SimSink sink = new SimSink("agent/" + name() + "/intruder-" + which, () -> world.agentWallMs(this), world.settings().outbox(), event -> {});
+        SimSink sink = new SimSink(sender("intruder-" + which), () -> world.agentWallMs(this), world.settings().outbox(), event -> {});
         askAs("intruder-" + which, sink, null);
         world.append(Objects.requireNonNull(sink.next()));
     }
@@ -298,6 +308,27 @@ public final class SimNode implements AgentLink {
         }
     }
 
+    /**
+     * The producer of {@code running} gives up, as one does whose events cannot be delivered or whose buffer is full; from here on nothing that the
+     * process says reaches the log. What had not been sent; null when there is nothing to lose.
+     */
+    public @Nullable List<Event> loseLog(AgentProcess running) {
+        if (running != process || running.sink.isLost()) {
+            return null;
+        }
+        List<Event> unsent = takeUnsent();
+        running.sink.giveUp();
+        return unsent;
+    }
+
+    /** The core of {@code running} receives that the log is lost. */
+    public void noticeLoss(AgentProcess running) {
+        if (running == process) {
+            running.lostLog = true;
+            on(new AgentInput.LogLost());
+        }
+    }
+
     /** The command that the agent reads next; null when there is none. */
     public @Nullable Command nextCommand() {
         AgentProcess running = process;
@@ -361,6 +392,11 @@ public final class SimNode implements AgentLink {
             return false;
         }
         if (running.registersAgain()) {
+            if (running.lostLog) {
+                running.processId = nextProcessId();
+                running.sink.begin(sender(running.processId));
+                running.lostLog = false;
+            }
             running.sink.incarnation(0);
             running.nextCommand = world.log().commands(aggregate()).size();
             running.nextDecision = world.log().decisions(world.log().partitionOf(aggregate())).size();
@@ -385,6 +421,8 @@ public final class SimNode implements AgentLink {
             if (running.status().incarnation() == 0) {
                 running.sink.incarnation(accepted.newIncarnation());
                 running.accepted = true;
+                running.spokenFor = running.processId;
+                spokenFor = running.processId;
                 running.asksAtMs = Long.MAX_VALUE; // a repeat of an earlier request was accepted before it would ask again
                 on(new AgentInput.Registered(accepted.newIncarnation(), accepted.commandSequence(), accepted.policy(), accepted.sessionMs()));
             }

@@ -13,9 +13,12 @@ import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** The producer of one agent process: numbers its events, keeps them in order, and sends them on demand. For one thread. */
+/**
+ * The producer of an agent: numbers its events, keeps them in order, and sends them on demand. Once the log is lost it drops what waits and what is
+ * appended, until it begins as another sender. For one thread.
+ */
 final class SimSink implements EventSink {
-    private final String sender;
+    private String sender;
     private final LongSupplier wallMs;
     private final int bound;
     /** Receives an event when it is emitted. */
@@ -23,6 +26,7 @@ final class SimSink implements EventSink {
     private final Map<String, Long> sequences = new LinkedHashMap<>();
     private final Deque<Event> waiting = new ArrayDeque<>();
     private long incarnation;
+    private boolean lost;
 
     SimSink(String sender, LongSupplier wallMs, int bound, Consumer<Event> listener) {
         this.listener = listener;
@@ -40,7 +44,9 @@ final class SimSink implements EventSink {
         long sequence = sequences.merge(aggregate, 1L, Long::sum);
         @Nullable String why = cause.isEmpty() ? null : cause;
         Event event = withEnvelope.apply(new Envelope(aggregate, sender, incarnation, sequence, 0, wallMs.getAsLong(), why, null, null));
-        waiting.add(event);
+        if (!lost) {
+            waiting.add(event);
+        }
         listener.accept(event);
     }
 
@@ -58,6 +64,24 @@ final class SimSink implements EventSink {
         while (waiting.size() > kept) {
             sequences.merge(waiting.removeLast().envelope().aggregate(), -1L, Long::sum);
         }
+    }
+
+    /** Nothing of this sender reaches the log any more. */
+    void giveUp() {
+        lost = true;
+        waiting.clear();
+    }
+
+    boolean isLost() {
+        return lost;
+    }
+
+    /** Goes on as another sender, which counts from 1. */
+    void begin(String other) {
+        sender = other;
+        incarnation = 0;
+        sequences.clear();
+        lost = false;
     }
 
     /** The next event reaches the log; null when there is none. */

@@ -3,10 +3,12 @@ package io.tierlog.ops.simulation.swarm;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.ops.simulation.engine.Prompt;
+import io.tierlog.ops.simulation.world.AgentProcess;
 import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.World;
 import java.util.EnumSet;
@@ -72,5 +74,27 @@ class FaultsTest {
             counted.addAll(result.faults().keySet());
         }
         assertTrue(OF_WRITES.containsAll(counted) && counted.size() >= 3, counted::toString);
+    }
+
+    @Test
+    void agentsLoseTheLogWhenTheirPatienceIsOver() {
+        World world = EpisodeSettings.world(Choices.drawn(1), false);
+        Stage stage = stage(world, EnumSet.of(FaultKind.LOG_LOST));
+
+        assertTrue(strikes(stage) > world.nodes().size());
+        assertTrue(world.nodes().stream().allMatch(stage::isMute));
+        assertEquals(Map.of(), stage.faults);
+        stage.endAllTroubles();
+        assertEquals(Map.of(FaultKind.LOG_LOST, (long) world.nodes().size()), stage.faults, "once each, until it begins again");
+
+        world.startController();
+        world.advance(60_000);
+        assertTrue(world.nodes().stream().noneMatch(stage::isMute));
+        for (SimNode node : world.nodes()) {
+            AgentProcess process = node.process();
+            assertNotNull(process);
+            assertEquals(node.name() + "-2", process.processId());
+            assertTrue(process.status().onTheLog());
+        }
     }
 }
