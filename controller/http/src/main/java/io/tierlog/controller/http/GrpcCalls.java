@@ -22,7 +22,7 @@ public final class GrpcCalls {
     private static final Metadata.Key<String> AUTHORIZATION_ENTRY = entry("authorization");
     private static final Metadata.Key<String> PROBLEM = entry("tierlog-problem");
     private static final Metadata.Key<String> ACTION = entry("tierlog-action");
-    /** Findings in a description: clients take 8 KiB of trailers, and see no reason at all beyond that. */
+    /** Findings in a description. */
     private static final int FINDINGS = 20;
 
     /** Puts the call's token into its context. */
@@ -76,7 +76,7 @@ public final class GrpcCalls {
         Metadata trailers = new Metadata();
         trailers.put(PROBLEM, problem.kind().name());
         trailers.put(ACTION, ascii(problem.action()));
-        return status.withDescription(findings.isEmpty() ? problem.detail() : findings + more).asRuntimeException(trailers);
+        return status.withDescription(StatusText.within(findings.isEmpty() ? problem.detail() : findings + more)).asRuntimeException(trailers);
     }
 
     /** The text as metadata can hold it. */

@@ -35,8 +35,7 @@ final class OperatorLog implements AutoCloseable {
     private final Producer<byte[], byte[]> producer;
 
     OperatorLog(LogAccess log) {
-        this.log = log;
-        producer = new KafkaProducer<>(
+        this(log, new KafkaProducer<>(
                 log.kafka().signed(RecordSigner.Writer.of(KeyNames.OPERATOR), log.kafka().client(Map.of(
                         "acks", "all",
                         "enable.idempotence", "true",
@@ -45,7 +44,13 @@ final class OperatorLog implements AutoCloseable {
                         "delivery.timeout.ms", DELIVERY_MS,
                         "request.timeout.ms", DELIVERY_MS / 2))),
                 new ByteArraySerializer(),
-                new ByteArraySerializer());
+                new ByteArraySerializer()));
+    }
+
+    /** A log with another producer; it is closed with it. */
+    OperatorLog(LogAccess log, Producer<byte[], byte[]> producer) {
+        this.log = log;
+        this.producer = producer;
     }
 
     /**

@@ -6,6 +6,7 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.tierlog.agent.core.port.DeviceFault;
 import io.tierlog.agent.core.port.EngineReplies.Refusal;
+import io.tierlog.controller.http.StatusText;
 
 /**
  * The one table from refusals to gRPC statuses. Static and without state.
@@ -56,7 +57,7 @@ final class EngineErrors {
         Metadata trailers = new Metadata();
         trailers.put(REFUSAL, refusal.name());
         trailers.put(RETRY, Boolean.toString(retry));
-        return status(refusal).withDescription(detail).asRuntimeException(trailers);
+        return status(refusal).withDescription(StatusText.within(detail)).asRuntimeException(trailers);
     }
 
     /** The error of an engine whose memory the device does not open. */

@@ -109,6 +109,9 @@ final class PeerRead {
 
         @Override
         public void onNext(ReadReply reply) {
+            if (answered) {
+                return; // one answer begins one call again, however many the other node sends
+            }
             switch (reply.getReplyCase()) {
                 case CHUNK -> chunk(reply.getChunk());
                 case END -> blockEnd(reply.getEnd());

@@ -6,6 +6,7 @@ import io.grpc.Server;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
+import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.stub.ServerCallStreamObserver;
@@ -202,6 +203,11 @@ public final class PeerServer implements PeerReplies, AutoCloseable {
         } catch (IOException e) {
             throw new PeerServerException("the peer API cannot listen at " + address + ": " + e.getMessage(), e);
         }
+    }
+
+    /** What answers its calls. */
+    List<ServerServiceDefinition> services() {
+        return server.getServices();
     }
 
     /** The port it listens on. */

@@ -33,6 +33,7 @@ import io.tierlog.engine.v1.EvictedRequest;
 import io.tierlog.engine.v1.FinishRequest;
 import io.tierlog.engine.v1.HealthReply;
 import io.tierlog.engine.v1.HealthRequest;
+import io.tierlog.engine.v1.KvLayer;
 import io.tierlog.engine.v1.LoadRequest;
 import io.tierlog.engine.v1.MemoryRegion;
 import io.tierlog.engine.v1.OfferReason;
@@ -252,6 +253,9 @@ class EngineServerTest {
         String both = refused(Status.Code.INVALID_ARGUMENT, () -> engine.calls().registerBuffers(buffers(session, device).addRegions(
                 MemoryRegion.newBuilder().setBase(0x1000).setBytes(800).setSharedMemoryPath(device)).build()));
         assertTrue(both.contains("one or the other"), both);
+        String longName = refused(Status.Code.INVALID_ARGUMENT, () -> engine.calls().registerBuffers(buffers(session, "").addLayers(
+                KvLayer.newBuilder().setName("n".repeat(20_000))).build()));
+        assertTrue(longName.endsWith("n..."), "cut, since a client takes 8 KiB: " + longName);
         assertEquals(1, inputs.size(), "only the session reached the core");
 
         // What the core refuses is not attached.

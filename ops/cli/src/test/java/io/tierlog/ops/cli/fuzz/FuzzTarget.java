@@ -8,13 +8,22 @@ import java.util.Set;
  * A decoder, valid inputs for it, and how it may refuse others.
  *
  * @param name of the decoder
+ * @param form what its inputs are
  * @param corpus valid inputs
  * @param refusals exceptions that say that an input is wrong
  * @param allocation bytes that decoding any input may allocate, besides {@value #PER_BYTE} for each byte of the input
  * @param decoder decodes one input
  */
-record FuzzTarget(String name, List<byte[]> corpus, Set<Class<? extends Exception>> refusals, long allocation, Decoder decoder) {
+record FuzzTarget(String name, Form form, List<byte[]> corpus, Set<Class<? extends Exception>> refusals, long allocation, Decoder decoder) {
     static final long PER_BYTE = 2_000;
+
+    /** What the inputs of a decoder are, which says how they are changed. */
+    enum Form {
+        /** Bytes or text. */
+        BYTES,
+        /** Protobuf messages. */
+        MESSAGES
+    }
 
     /** Decodes one input. */
     @FunctionalInterface
@@ -27,6 +36,10 @@ record FuzzTarget(String name, List<byte[]> corpus, Set<Class<? extends Exceptio
             throw new IllegalArgumentException(name + " has no valid input to begin with");
         }
         corpus = List.copyOf(corpus);
+    }
+
+    FuzzTarget(String name, List<byte[]> corpus, Set<Class<? extends Exception>> refusals, long allocation, Decoder decoder) {
+        this(name, Form.BYTES, corpus, refusals, allocation, decoder);
     }
 
     boolean mayThrow(Throwable failure) {

@@ -2,12 +2,7 @@
 package io.tierlog.ops.cli.fuzz;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import com.google.protobuf.ByteString;
-import com.google.protobuf.InvalidProtocolBufferException;
 import com.sun.net.httpserver.HttpServer;
-import io.grpc.Status;
-import io.grpc.stub.StreamObserver;
-import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.tierlog.agent.app.store.DirectoryStore;
 import io.tierlog.agent.app.store.ObjectName;
 import io.tierlog.agent.bridge.decode.BatchDecoder;
@@ -21,19 +16,12 @@ import io.tierlog.agent.disk.FileSegmentIo;
 import io.tierlog.agent.disk.ForcePolicy;
 import io.tierlog.agent.disk.HeldBlock;
 import io.tierlog.agent.disk.Namespace;
-import io.tierlog.controller.directory.api.DirectoryService;
-import io.tierlog.controller.directory.api.LookupQueries;
-import io.tierlog.controller.directory.streams.Costs;
 import io.tierlog.controller.http.JsonBody;
 import io.tierlog.controller.http.Problem;
 import io.tierlog.controller.http.ServerLimits;
-import io.tierlog.controller.http.Tokens;
 import io.tierlog.controller.http.oidc.OidcRefusedException;
 import io.tierlog.controller.http.oidc.OidcRules;
 import io.tierlog.controller.http.oidc.OidcTokens;
-import io.tierlog.directory.v1.ExistRequest;
-import io.tierlog.directory.v1.LookupRequest;
-import io.tierlog.directory.v1.WhereRequest;
 import io.tierlog.events.Codec;
 import io.tierlog.events.RecordReader;
 import io.tierlog.events.Schemas;
@@ -95,6 +83,7 @@ final class FuzzTargets implements AutoCloseable {
     private final Path directory;
     private final List<Runnable> parts = new ArrayList<>();
     private final List<FuzzTarget> all = new ArrayList<>();
+    private final GrpcTargets calls;
 
     /** @param directory for files, empty */
     FuzzTargets(Path directory) throws Exception {
@@ -114,13 +103,19 @@ final class FuzzTargets implements AutoCloseable {
                 "object_group_id": 0, "cache_salt": "s"}, "size_bytes": 9, "token_ids": [1, 2], "token_offset": 4, "parent_hash_hex": ""}]}]}
                 """.getBytes(StandardCharsets.UTF_8)), CacheEventDecoder::decode, Set.of());
         requestBodies();
-        directoryCalls();
         file("record keys", List.of("a " + "01".repeat(32) + "\n# old\nb " + "02".repeat(32) + "\n"), RecordKeys::read,
                 Set.of(IllegalArgumentException.class));
         providerTokens();
         storeObjects();
         diskSegments();
         registryAnswers();
+        calls = new GrpcTargets(directory);
+        all.addAll(calls.all());
+    }
+
+    /** The targets that are calls of gRPC. */
+    GrpcTargets calls() {
+        return calls;
     }
 
     List<FuzzTarget> all() {
@@ -196,38 +191,6 @@ final class FuzzTargets implements AutoCloseable {
             read.objects("blocks", 10).forEach(block -> block.text("namespace", 10));
             read.done();
         }, Set.of(Problem.class));
-    }
-
-    /** Calls of the directory, as gRPC hands them over; there is no partition, so a valid call is refused at its end. */
-    private void directoryCalls() {
-        LookupQueries queries = new LookupQueries(Optional::empty, 1_000, Costs.DEFAULTS, Optional.empty());
-        DirectoryService service = new DirectoryService(Tokens.scoped(Optional.empty()), queries, 8, new PrometheusRegistry());
-        byte[] keys = new byte[64];
-        add("directory calls", List.of(
-                LookupRequest.newBuilder().setNamespace("ns").setPackedKeys(ByteString.copyFrom(keys)).setKeyBytes(32).setNode("n").build()
-                        .toByteArray(),
-                ExistRequest.newBuilder().setNamespace("ns").setKey(ByteString.copyFrom(keys, 0, 32)).build().toByteArray(),
-                WhereRequest.newBuilder().setNamespace("ns").setKey(ByteString.copyFrom(keys, 0, 32)).build().toByteArray()), input -> {
-            service.lookup(LookupRequest.parseFrom(input), new Ignored<>());
-            service.exist(ExistRequest.parseFrom(input), new Ignored<>());
-            service.where(WhereRequest.parseFrom(input), new Ignored<>());
-        }, Set.of(InvalidProtocolBufferException.class));
-    }
-
-    /** An answer; a fault of the service, which it logs, is a finding. */
-    private static final class Ignored<R> implements StreamObserver<R> {
-        @Override
-        public void onNext(R answer) {}
-
-        @Override
-        public void onError(Throwable failure) {
-            if (Status.fromThrowable(failure).getCode() == Status.Code.INTERNAL) {
-                throw new IllegalStateException("the service failed", failure);
-            }
-        }
-
-        @Override
-        public void onCompleted() {}
     }
 
     private void providerTokens() throws IOException, JoseException {
@@ -336,9 +299,10 @@ final class FuzzTargets implements AutoCloseable {
     }
 
     @Override
-    public void close() {
+    public void close() throws Exception {
         for (Runnable part : parts) {
             part.run();
         }
+        calls.close();
     }
 }

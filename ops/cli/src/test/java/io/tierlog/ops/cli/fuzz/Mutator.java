@@ -14,13 +14,30 @@ final class Mutator {
             "\\u0000", "\\ud800", "&a", "*a", "<<:", "!!int", "---\n", "\n", "\u2028", "..", "/", "%00", "{", "}", "[", "]", ":", ",");
 
     private final Random random;
+    private final MessageMutator messages;
 
     Mutator(Random random) {
         this.random = random;
+        messages = new MessageMutator(random);
     }
 
-    /** One of the inputs, changed. */
-    byte[] next(List<byte[]> corpus) {
+    /** One of the target's inputs, changed. */
+    byte[] next(FuzzTarget target) {
+        return switch (target.form()) {
+            case BYTES -> next(target.corpus());
+            case MESSAGES -> random.nextInt(4) == 0 ? next(target.corpus()) : nextMessage(target.corpus());
+        };
+    }
+
+    private byte[] nextMessage(List<byte[]> corpus) {
+        byte[] message = pick(corpus);
+        for (int changes = 1 + random.nextInt(4); changes > 0; changes--) {
+            message = messages.change(message, pick(corpus));
+        }
+        return message;
+    }
+
+    private byte[] next(List<byte[]> corpus) {
         byte[] bytes = pick(corpus).clone();
         for (int changes = 1 + random.nextInt(5); changes > 0; changes--) {
             bytes = change(bytes, pick(corpus));
