@@ -4,8 +4,8 @@ package io.tierlog.controller.http;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Descriptions of gRPC statuses, at most as long as clients take. A client of gRPC takes 8 KiB of trailers, and sees no reason at all beyond that; what a
- * caller has sent may be much longer, and each byte that is not printable ASCII is sent as three. Static and without state.
+ * Descriptions of gRPC statuses, at most as long as clients take. A client of gRPC takes 8 KiB of trailers, and sees no reason at all beyond that;
+ * what a caller has sent may be much longer, and each byte that is not printable ASCII is sent as three. Static and without state.
  */
 public final class StatusText {
     /** Most bytes of a description as it is sent; the other trailers have the rest. */

@@ -20,6 +20,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -94,6 +95,30 @@ class LookupQueriesTest {
         assertEquals(Presence.NOT_FOUND, starting.where(limited, chain("t2/m", 1)).found().apply(0).presence());
         Problem refused = assertThrows(Problem.class, () -> starting.where(limited, chain("t1/m", 1)));
         assertEquals(Problem.Kind.NOT_READY, refused.kind());
+    }
+
+    /**
+     * Whether a block of another tenant is there takes no look, so neither answer nor time can show it: the code before the first look is the same for
+     * blocks that are there and blocks that are not.
+     */
+    @Test
+    void beyondTheScopeNothingIsLookedUp() {
+        AtomicInteger looks = new AtomicInteger();
+        LookupQueries counted = new LookupQueries(() -> {
+            looks.incrementAndGet();
+            return Optional.of(fanout.fanout());
+        }, MOST, Costs.DEFAULTS, Optional.of(this::probe));
+        for (int first : new int[] {0, 2}) { // blocks 0 and 1 are there, block 2 is not
+            BlockChain one = new BlockChain("t2/m", new PackedKeys(DirectoryClient.packed(first, 1), 16), first);
+            assertArrayEquals(new byte[] {2}, counted.exist(limited, one, false, Optional.empty()).presences());
+            assertArrayEquals(new byte[] {2}, counted.exist(limited, one, true, Optional.of("a")).presences());
+            assertEquals(Presence.NOT_FOUND, counted.where(limited, one).found().apply(0).presence());
+            assertEquals(0, counted.lookup(limited, one, Optional.empty()).blocks());
+            assertEquals(0, counted.lookup(limited, one, Optional.of("a")).blocks());
+        }
+        assertEquals(0, looks.get());
+        assertEquals(1, counted.lookup(limited, chain("t1/m", 1), Optional.empty()).blocks());
+        assertTrue(looks.get() > 0, "an own block takes looks");
     }
 
     @Test

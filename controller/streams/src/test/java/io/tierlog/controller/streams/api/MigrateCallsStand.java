@@ -14,7 +14,8 @@ import org.apache.kafka.clients.producer.MockProducer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
- * The service of MigrateCache without sockets and a broker. What it takes as valid becomes a record of the log, and is not decided in time, which is 0.
+ * The service of MigrateCache without sockets and a broker. What it takes as valid becomes a record of the log, and is not decided in time: none is
+ * given.
  */
 public final class MigrateCallsStand implements AutoCloseable {
     private static final ApiLimits LIMITS = new ApiLimits(1 << 20, 8, 128, 64, 4_096, 256, 1_000, 1_000, 1_000, 1_000, 0, 0);

@@ -24,8 +24,8 @@ class PeerReadTest {
     }
 
     private static byte[] chunk(int block) {
-        return ReadReply.newBuilder().setChunk(Chunk.newBuilder().setBlock(block).setData(ByteString.copyFrom(new byte[PeerCallsStand.BLOCK]))).build()
-                .toByteArray();
+        ByteString data = ByteString.copyFrom(new byte[PeerCallsStand.BLOCK]);
+        return ReadReply.newBuilder().setChunk(Chunk.newBuilder().setBlock(block).setData(data)).build().toByteArray();
     }
 
     private static byte[] end(int block) {

@@ -3,6 +3,7 @@ package io.tierlog.ops.cli.audit;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.tierlog.controller.http.Endpoint;
+import io.tierlog.events.Closers;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.config.Bounds;
@@ -65,11 +66,12 @@ public final class LogSignCommand extends ServiceCommand<RunningSigner> {
                         "Address of /metrics and /health, port 0 for any free one (default: none).")));
     }
 
-    private static HeadSigner.Config config(OptionValues values) {
+    /** The client of the registry, if there is one, is added to the closers. */
+    private static HeadSigner.Config config(OptionValues values, Closers closers) {
         HeadKeys keys = HeadKeys.read(values.requirePath(HEAD_KEYS));
         SigningKey key = SigningKey.read(values.requirePath(KEY), keys);
-        Codec codec = new Codec(LogOptions.registry(values, RegistryLimits.DEFAULTS).<SchemaIds>map(RegistryClient::new)
-                .orElseGet(Schemas::bundled));
+        Codec codec = new Codec(LogOptions.registry(values, RegistryLimits.DEFAULTS)
+                .<SchemaIds>map(each -> closers.add("registry", new RegistryClient(each))).orElseGet(Schemas::bundled));
         return new HeadSigner.Config(LogOptions.kafka(values), LogOptions.topics(values), codec, keys, key,
                 Duration.ofMillis(TimeText.parse(Options.flag(EVERY), values.text(EVERY))));
     }
@@ -79,8 +81,11 @@ public final class LogSignCommand extends ServiceCommand<RunningSigner> {
         if (!values.flag(ONCE)) {
             return Optional.empty();
         }
-        HeadSigner.Config config = ClusterOptions.checked(() -> config(values));
-        HeadSigner.Last last = LogChoice.hinting(() -> ClusterOptions.checked(() -> once(config)));
+        HeadSigner.Last last;
+        try (Closers closers = new Closers()) {
+            HeadSigner.Config config = ClusterOptions.checked(() -> config(values, closers));
+            last = LogChoice.hinting(() -> ClusterOptions.checked(() -> once(config)));
+        }
         out().println(switch (format()) {
             case text -> last.number() == 0 ? "the log is empty, and no head is signed" : "the last head is " + last.number() + " of "
                     + Instant.ofEpochMilli(last.timeMs());
@@ -103,7 +108,13 @@ public final class LogSignCommand extends ServiceCommand<RunningSigner> {
 
     @Override
     protected RunningSigner start(OptionValues values) {
-        return RunningSigner.start(config(values), values.optional(STATUS_LISTEN).map(Endpoint::parse), TlsOptions.tls(values));
+        Closers closers = new Closers();
+        try {
+            return RunningSigner.start(config(values, closers), values.optional(STATUS_LISTEN).map(Endpoint::parse), TlsOptions.tls(values), closers);
+        } catch (RuntimeException e) {
+            closers.close();
+            throw e;
+        }
     }
 
     @Override

@@ -9,6 +9,7 @@ import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.tierlog.controller.http.Endpoint;
 import io.tierlog.controller.http.HealthParts;
 import io.tierlog.controller.http.StatusServer;
+import io.tierlog.events.Closers;
 import io.tierlog.ops.audit.heads.HeadSigner;
 import io.tierlog.tls.Tls;
 import java.util.Optional;
@@ -18,13 +19,15 @@ import org.jspecify.annotations.Nullable;
 final class RunningSigner implements AutoCloseable {
     private static final double MILLIS = 1_000.0;
 
+    private final Closers closers;
     private final HeadSigner signer;
     private final PrometheusRegistry registry = new PrometheusRegistry();
     private final HealthParts health = new HealthParts(registry);
     private @Nullable StatusServer status;
 
-    private RunningSigner(HeadSigner signer) {
-        this.signer = signer;
+    private RunningSigner(HeadSigner signer, Closers closers) {
+        this.closers = closers;
+        this.signer = closers.add("signer", signer);
         CounterWithCallback.builder()
                 .name("tierlog_heads_signed_total")
                 .help("Heads of the log that this process has signed")
@@ -46,18 +49,15 @@ final class RunningSigner implements AutoCloseable {
     /**
      * Starts both.
      *
+     * @param closers what it closes after them; the caller's when this throws
      * @throws io.tierlog.events.LogSetupException as {@link HeadSigner#start}
      * @throws io.tierlog.controller.http.ServerException when the address is taken
      */
-    static RunningSigner start(HeadSigner.Config config, Optional<Endpoint> listen, Tls tls) {
-        RunningSigner running = new RunningSigner(HeadSigner.start(config));
-        try {
-            running.status = listen.map(at -> new StatusServer("--sign-status-listen", at, tls, running.registry, running::report)).orElse(null);
-            return running;
-        } catch (RuntimeException e) {
-            running.close();
-            throw e;
-        }
+    static RunningSigner start(HeadSigner.Config config, Optional<Endpoint> listen, Tls tls, Closers closers) {
+        RunningSigner running = new RunningSigner(HeadSigner.start(config), closers);
+        running.status = listen.map(at -> closers.add("status server",
+                new StatusServer("--sign-status-listen", at, tls, running.registry, running::report))).orElse(null);
+        return running;
     }
 
     private HealthParts.State state() {
@@ -84,10 +84,6 @@ final class RunningSigner implements AutoCloseable {
 
     @Override
     public void close() {
-        StatusServer open = status;
-        if (open != null) {
-            open.close();
-        }
-        signer.close();
+        closers.close();
     }
 }

@@ -2,9 +2,11 @@
 package io.tierlog.ops.cli.audit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.controller.http.Endpoint;
+import io.tierlog.events.Closers;
 import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Schemas;
@@ -28,6 +30,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -78,7 +81,10 @@ class RunningSignerTest {
                 admin.create(Topics.DEFAULT, 1, 1);
             }
             HeadSigner.Config config = config(access);
-            try (RunningSigner signer = RunningSigner.start(config, Optional.of(Endpoint.parse("127.0.0.1:0")), Tls.NONE)) {
+            AtomicBoolean closed = new AtomicBoolean();
+            Closers closers = new Closers();
+            closers.add("the client of a registry", () -> closed.set(true));
+            try (RunningSigner signer = RunningSigner.start(config, Optional.of(Endpoint.parse("127.0.0.1:0")), Tls.NONE, closers)) {
                 write(access);
                 awaitPage(http, signer, "/metrics", 200, "tierlog_heads_signed_total 1.0");
                 awaitPage(http, signer, "/metrics", 200, "tierlog_heads_last_seconds 1.");
@@ -90,7 +96,9 @@ class RunningSignerTest {
                     awaitPage(http, signer, "/health", 503, "another signer of this log has begun");
                     assertEquals(false, other.ended().isDone());
                 }
+                assertFalse(closed.get());
             }
+            assertTrue(closed.get());
         }
     }
 }

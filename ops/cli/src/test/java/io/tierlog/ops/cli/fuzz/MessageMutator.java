@@ -22,7 +22,8 @@ final class MessageMutator {
     private static final int LONGEST_TEXT = 12_000;
     private static final long[] NUMBERS = {0, 1, 2, 7, 8, 64, -1, -2, Byte.MAX_VALUE, Integer.MAX_VALUE, Integer.MAX_VALUE - 1L, Integer.MIN_VALUE,
         1L << 31, 1L << 32, Long.MAX_VALUE, Long.MAX_VALUE - 1, Long.MIN_VALUE, 10_000, 4_096, 65_536};
-    private static final List<String> TEXTS = List.of("", "\0", "a\nb", "../../x", "/dev/null", "%s%n", "\u00e9\u2028", "\ud83d\ude00", "{}", "*", " ", "-1");
+    private static final List<String> TEXTS = List.of("", "\0", "a\nb", "../../x", "/dev/null", "%s%n", "\u00e9\u2028", "\ud83d\ude00", "{}", "*",
+            " ", "-1");
 
     private final Random random;
 

@@ -19,8 +19,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * Gives bytes to every method of a gRPC service as gRPC's server does: the parser of the method, its handler, the service. On the thread that calls, so
- * that what it allocates is counted. A fault of the service, and a refusal that no client could read, is an exception.
+ * Gives bytes to every method of a gRPC service as gRPC's server does: the parser of the method, its handler, the service. On the thread that calls,
+ * so that what it allocates is counted. A fault of the service, and a refusal that no client could read, is an exception.
  */
 final class ServiceCalls implements FuzzTarget.Decoder {
     /** What clients of gRPC take of trailers by default. */
