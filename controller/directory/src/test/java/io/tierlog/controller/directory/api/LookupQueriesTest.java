@@ -98,8 +98,8 @@ class LookupQueriesTest {
     }
 
     /**
-     * Whether a block of another tenant is there takes no look, so neither answer nor time can show it: the code before the first look is the same for
-     * blocks that are there and blocks that are not.
+     * Whether a block of another tenant is there takes no look, so neither answer nor time can show it: the code before the first look is the same
+     * for blocks that are there and blocks that are not.
      */
     @Test
     void beyondTheScopeNothingIsLookedUp() {

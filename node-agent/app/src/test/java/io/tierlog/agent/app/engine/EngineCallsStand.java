@@ -127,7 +127,7 @@ public final class EngineCallsStand implements AutoCloseable {
     }
 
     @Override
-    public void close() throws Exception {
+    public void close() {
         pending.close();
         device.close();
     }

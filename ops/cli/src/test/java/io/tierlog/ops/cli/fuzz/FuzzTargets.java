@@ -299,7 +299,7 @@ final class FuzzTargets implements AutoCloseable {
     }
 
     @Override
-    public void close() throws Exception {
+    public void close() {
         for (Runnable part : parts) {
             part.run();
         }

@@ -2,6 +2,7 @@
 package io.tierlog.ops.cli.fuzz;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
 import com.google.protobuf.UnknownFieldSet;
 import io.grpc.ServerServiceDefinition;
@@ -54,6 +55,7 @@ import io.tierlog.engine.v1.ReserveRequest;
 import io.tierlog.engine.v1.SaveRequest;
 import io.tierlog.engine.v1.SealedRequest;
 import io.tierlog.engine.v1.SubmitRequest;
+import io.tierlog.events.Closers;
 import io.tierlog.operator.v1.Block;
 import io.tierlog.operator.v1.Method;
 import io.tierlog.operator.v1.MigrateCacheRequest;
@@ -86,7 +88,7 @@ final class GrpcTargets implements AutoCloseable {
     private static final int MOST_KEYS = 1_000;
     private static final long ALLOCATION = 32L << 20;
 
-    private final List<AutoCloseable> parts = new ArrayList<>();
+    private final Closers parts = new Closers();
     private final List<FuzzTarget> all = new ArrayList<>();
     private final Map<String, ServiceCalls> services = new LinkedHashMap<>();
 
@@ -110,11 +112,6 @@ final class GrpcTargets implements AutoCloseable {
         return services;
     }
 
-    private <P extends AutoCloseable> P part(P part) {
-        parts.add(part);
-        return part;
-    }
-
     private void add(String name, List<? extends Message> corpus, FuzzTarget.Decoder decoder) {
         List<byte[]> messages = corpus.stream().map(Message::toByteArray).filter(message -> message.length > 0).toList();
         all.add(new FuzzTarget(name, FuzzTarget.Form.MESSAGES, messages, Set.of(), ALLOCATION, decoder));
@@ -133,7 +130,7 @@ final class GrpcTargets implements AutoCloseable {
     }
 
     private void engineCalls(String name, int ranks, Path memory) {
-        EngineCallsStand stand = part(new EngineCallsStand(ranks));
+        EngineCallsStand stand = parts.add("stand", new EngineCallsStand(ranks));
         List<Message> corpus = new ArrayList<>(requests());
         String s = EngineCallsStand.SESSION;
         RegisterBuffersRequest file = RegisterBuffersRequest.newBuilder().setSession(s).setSharedMemoryPath(memory.toString())
@@ -199,7 +196,7 @@ final class GrpcTargets implements AutoCloseable {
     }
 
     private void operatorCalls() {
-        MigrateCallsStand stand = part(new MigrateCallsStand());
+        MigrateCallsStand stand = parts.add("stand", new MigrateCallsStand());
         MigrateCacheRequest copy = MigrateCacheRequest.newBuilder().setId("m1").addNodes("a").addNodes("b").setMethod(Method.METHOD_COPY)
                 .setSource(Tier.TIER_HOST).setTarget(Tier.TIER_STORE).setRetention(Retention.RETENTION_KEEP_BOTH)
                 .addBlocks(Block.newBuilder().setNamespace(NAMESPACE).setKey(key(1))).setMarkTimeoutMs(9_000).setDryRun(true).build();
@@ -217,7 +214,7 @@ final class GrpcTargets implements AutoCloseable {
 
     /** Calls about one partition that is here, with one block in it. */
     private void directoryCalls() {
-        LocalShardFanout blocks = part(new LocalShardFanout().put(NAMESPACE, 0, "node/a", io.tierlog.schemas.Tier.HOST));
+        LocalShardFanout blocks = parts.add("stand", new LocalShardFanout().put(NAMESPACE, 0, "node/a", io.tierlog.schemas.Tier.HOST));
         ShardFanout fanout = blocks.fanout();
         LookupQueries queries = new LookupQueries(() -> Optional.of(fanout), MOST_KEYS, Costs.DEFAULTS, Optional.empty());
         Tokens tokens = Tokens.scoped(Optional.empty());
@@ -283,7 +280,7 @@ final class GrpcTargets implements AutoCloseable {
     }
 
     private void peerReads() {
-        PeerCallsStand stand = part(new PeerCallsStand());
+        PeerCallsStand stand = parts.add("stand", new PeerCallsStand());
         service("calls of a peer", stand::service, true, List.of(
                 ReadRequest.newBuilder().setGrant("op-1").setAsker("b").setNamespace(NAMESPACE).addKeys(key(1)).addKeys(key(2)).build()));
         byte[] block = new byte[PeerCallsStand.BLOCK];
@@ -295,7 +292,7 @@ final class GrpcTargets implements AutoCloseable {
                 replies(ReadReply.newBuilder().setRetry(Retry.newBuilder().setAfterMs(5)).build()),
                 replies(chunk(0, 0, block), ReadReply.newBuilder().setRefused(Refused.newBuilder().setReason("EXPIRED")).build()));
         all.add(new FuzzTarget("replies of a peer", FuzzTarget.Form.MESSAGES, corpus.stream().map(UnknownFieldSet::toByteArray).toList(),
-                Set.of(com.google.protobuf.InvalidProtocolBufferException.class), ALLOCATION, message -> stand.read(
+                Set.of(InvalidProtocolBufferException.class), ALLOCATION, message -> stand.read(
                         UnknownFieldSet.parseFrom(message).getField(1).getLengthDelimitedList().stream().map(ByteString::toByteArray).toList())));
     }
 
@@ -317,9 +314,7 @@ final class GrpcTargets implements AutoCloseable {
     }
 
     @Override
-    public void close() throws Exception {
-        for (AutoCloseable one : parts) {
-            one.close();
-        }
+    public void close() {
+        parts.close();
     }
 }

@@ -31,7 +31,7 @@ final class MessageMutator {
         this.random = random;
     }
 
-    /** The message with one change; {@code other} lends fields. Bytes that are no message stay as they are. */
+    /** The message with one change; {@code other} gives fields. Bytes that are no message stay as they are. */
     byte[] change(byte[] message, byte[] other) {
         try {
             byte[] changed = changed(UnknownFieldSet.parseFrom(message), parsed(other), 0).toByteArray();
@@ -62,9 +62,9 @@ final class MessageMutator {
             case 2 -> changed.addField(1 + random.nextInt(12), field);
             case 3 -> changed.mergeFrom(repeated(number, field));
             case 4 -> {
-                int lent = picked(other);
-                if (lent > 0) {
-                    changed.addField(lent, other.getField(lent));
+                int given = picked(other);
+                if (given > 0) {
+                    changed.addField(given, other.getField(given));
                 }
             }
             default -> changed.addField(number, one(field, other, depth));
