@@ -142,7 +142,7 @@ public final class PeerCallsStand implements AutoCloseable {
      * Reads two blocks from another node that replies so.
      *
      * @return blocks that have arrived
-     * @throws IllegalStateException when the read does not end once, with a result for each block, and bytes that have the checksum that it says
+     * @throws IllegalStateException when the read does not end once, with a result for each block, and bytes that have the checksum of that result
      */
     public int read(List<byte[]> replies) {
         List<List<UnitResult>> ends = new ArrayList<>();
@@ -179,7 +179,7 @@ public final class PeerCallsStand implements AutoCloseable {
         CRC32C crc = new CRC32C();
         crc.update(host.page(page).asByteBuffer());
         if ((int) crc.getValue() != expected) {
-            throw new IllegalStateException("page " + page + " has not arrived as it is said");
+            throw new IllegalStateException("page " + page + " has other bytes than its checksum");
         }
     }
 
