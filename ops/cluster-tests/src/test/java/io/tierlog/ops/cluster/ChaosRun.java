@@ -25,6 +25,7 @@ import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -80,6 +81,8 @@ class ChaosRun {
                     .filter(choice -> ONLY.matcher(choice.kind()).find()).forEach(all::add);
         }
         assertFalse(all.isEmpty(), () -> "no fault is called " + ONLY);
+        Stream.of(Fault.values()).filter(fault -> !isPossible(fault))
+                .forEach(fault -> System.out.println("chaos: NOT RUN: " + words(fault) + ": needs root and programs that docs/cluster.md names"));
         Deque<Choice> next = new ArrayDeque<>();
         try (TierlogCluster cluster = new TierlogCluster(directory, SmallDisk.isPossible(), CoreVersion.CURRENT);
                 FaultRounds rounds = new FaultRounds(cluster)) {
@@ -93,7 +96,8 @@ class ChaosRun {
                     strike(cluster, rounds, next.remove());
                 }
                 for (Part part : cluster.parts()) {
-                    rounds.round("chaos: rolling restart of " + part.name(), "rolling restart", List.of(new Strike(RESTARTED, part)), Optional.empty());
+                    List<Strike> restart = List.of(new Strike(RESTARTED, part));
+                    rounds.round("chaos: rolling restart of " + part.name(), "rolling restart", restart, Optional.empty());
                 }
             } finally {
                 rounds.summary().forEach(row -> System.out.println("chaos: " + row));

@@ -125,7 +125,8 @@ final class Part implements AutoCloseable {
 
     /** Whether this machine can make a container deaf, and its link slow. */
     static boolean canChangeNetworks() {
-        return Machine.has("nsenter", "iptables", "tc") && Machine.runs(List.of("nsenter", "-t", "1", "-n", "true"));
+        return Machine.has("nsenter", "iptables", "tc") && Machine.runs(
+                List.of("nsenter", "-t", String.valueOf(ProcessHandle.current().pid()), "-n", "true"));
     }
 
     /** Drops all TCP packets that come in, or no longer does. Needs root on the machine of the Docker daemon. */

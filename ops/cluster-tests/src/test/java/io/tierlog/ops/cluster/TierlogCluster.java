@@ -257,7 +257,8 @@ final class TierlogCluster implements AutoCloseable {
     private List<String> directory(int number) {
         return List.of("directory", "--state-dir", directory.resolve("directory-" + number).toString(), "--instance-id", "directory-" + number,
                 "--record-keys", recordKeys("directory").toString(),
-                "--directory-listen", "0.0.0.0:" + DIRECTORY_PORT, "--directory-grpc-listen", "0.0.0.0:8083", "--directory-host", "directory-" + number,
+                "--directory-listen", "0.0.0.0:" + DIRECTORY_PORT, "--directory-grpc-listen", "0.0.0.0:8083",
+                "--directory-host", "directory-" + number,
                 "--api-tokens", tokenRules().toString(), "--peer-token-file", token().toString());
     }
 
