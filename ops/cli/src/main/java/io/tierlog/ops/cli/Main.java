@@ -119,9 +119,13 @@ public final class Main implements Callable<Integer> {
             // Before the first logger exists.
             System.setProperty("tierlog.log.level", "INFO");
         }
-        LibraryWarnings.install();
-        RepeatedWarnings.install();
         CommandLine line = new CommandLine(new Main());
+        IExecutionStrategy execution = line.getExecutionStrategy();
+        line.setExecutionStrategy(parsed -> {
+            LibraryWarnings.install();
+            RepeatedWarnings.install();
+            return execution.execute(parsed);
+        });
         System.exit(run(line, list, environment, Path.of(System.getProperty("user.home"))));
     }
 
@@ -133,6 +137,11 @@ public final class Main implements Callable<Integer> {
         line.setExecutionExceptionHandler(Main::failed);
         line.setParameterExceptionHandler(Main::misused);
         line.setExecutionStrategy(parsed -> {
+            // Before the log is set up and anything is checked: a question for help is answered at once.
+            Integer helped = CommandLine.executeHelpRequest(parsed);
+            if (helped != null) {
+                return helped;
+            }
             ArgumentRules.check(parsed);
             return execution.execute(parsed);
         });

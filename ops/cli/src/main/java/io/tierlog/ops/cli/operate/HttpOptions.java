@@ -31,7 +31,6 @@ import picocli.CommandLine.Option;
 
 /** Calls the HTTP API of a controller or a directory; a refusal becomes an error with a hint. One call at a time. */
 public abstract class HttpOptions {
-    private static final ObjectMapper JSON = new ObjectMapper();
     private static final Duration CONNECT = Duration.ofSeconds(5);
     /** Longer than the server lets a request wait. */
     private static final Duration ANSWER = Duration.ofSeconds(90);
@@ -169,7 +168,7 @@ public abstract class HttpOptions {
 
     private JsonNode json(HttpResponse<String> response) {
         try {
-            JsonNode json = JSON.readTree(response.body());
+            JsonNode json = new ObjectMapper().readTree(response.body());
             if (json.isObject()) {
                 return json;
             }
