@@ -22,7 +22,7 @@ public final class GrpcCalls {
     private static final Metadata.Key<String> AUTHORIZATION_ENTRY = entry("authorization");
     private static final Metadata.Key<String> PROBLEM = entry("tierlog-problem");
     private static final Metadata.Key<String> ACTION = entry("tierlog-action");
-    /** Findings in a description. */
+    /** Findings in a description: more than a person reads at once, and mostly within what clients take. */
     private static final int FINDINGS = 20;
 
     /** Puts the call's token into its context. */

@@ -137,7 +137,7 @@ public final class Main implements Callable<Integer> {
         line.setExecutionExceptionHandler(Main::failed);
         line.setParameterExceptionHandler(Main::misused);
         line.setExecutionStrategy(parsed -> {
-            // Before the log is set up and anything is checked: a question for help is answered at once.
+            // Before the log is set up and arguments are checked: help comes at once.
             Integer helped = CommandLine.executeHelpRequest(parsed);
             if (helped != null) {
                 return helped;

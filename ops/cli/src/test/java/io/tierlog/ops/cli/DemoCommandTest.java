@@ -97,7 +97,7 @@ class DemoCommandTest {
         assertEquals(5, report.get("computed_blocks").asLong());
     }
 
-    /** What both controllers decided holds, and is decided again the same. At the end the log may have ticks that no controller decided. */
+    /** What both controllers decided holds, and is decided again the same. The parts end one after the other, so the log need not be at rest. */
     @Test
     void aKilledControllerLosesNothing() throws Exception {
         String kept = dir.resolve("kept").toString();
@@ -108,9 +108,7 @@ class DemoCommandTest {
         assertTrue(err.toString().contains("s (1 of 1)"), err.toString());
         assertTrue(report.get("hits").get("store").asLong() > 0, report.toString());
         assertTrue(controllerStarts(dir.resolve("kept")) > 1, "the log is of one controller");
-        long ticks = LogTail.ticks(dir.resolve("kept"));
-        JsonNode verified = audit(ticks == 0 ? 0 : 1, "verify", "--at-rest", "--log", kept);
-        assertEquals(ticks == 0 ? "{}" : "{\"I6\":" + ticks + "}", verified.get("findings").toString(), verified.toString());
+        JsonNode verified = audit(0, "verify", "--log", kept);
         assertEquals(report.get("operations").get("done"), verified.get("operations").get("done"), verified.toString());
         JsonNode rerun = audit(0, "rerun", "--log", kept);
         assertEquals(0, rerun.get("differences").asLong(), rerun.toString());

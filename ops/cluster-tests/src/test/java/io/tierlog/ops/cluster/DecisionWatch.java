@@ -72,6 +72,11 @@ final class DecisionWatch implements AutoCloseable {
         return Arrays.stream(seen).allMatch(count -> count > 1);
     }
 
+    /** Counts decisions from now on; the longest silence is still that since {@link #mark}. */
+    synchronized void countAgain() {
+        Arrays.fill(seen, 1);
+    }
+
     /** From now on. */
     synchronized void mark() {
         long now = System.nanoTime();
@@ -80,7 +85,7 @@ final class DecisionWatch implements AutoCloseable {
         Arrays.fill(lastNanos, now);
     }
 
-    /** Waits until every partition has had a decision since the mark. */
+    /** Waits until every partition has had a decision since {@link #mark} or {@link #countAgain}. */
     void awaitAllMoved(String what) {
         if (!Until.within(Duration.ofSeconds(120), this::allMoved)) {
             throw new AssertionError(what + ": decisions stand still for 120 s; silent partitions: " + silent());

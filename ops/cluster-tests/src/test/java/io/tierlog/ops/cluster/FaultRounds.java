@@ -129,6 +129,7 @@ final class FaultRounds implements AutoCloseable {
         watch.awaitAllMoved("load");
         watch.mark();
         disturbance.begin().make();
+        watch.countAgain(); // it may have taken its time
         Optional<Duration> outage = disturbance.outage();
         if (outage.isPresent()) {
             Until.isOver(outage.get());

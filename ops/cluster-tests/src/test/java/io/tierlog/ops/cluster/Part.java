@@ -172,7 +172,11 @@ final class Part implements AutoCloseable {
 
     /** Asks its process to end, and returns when it has; after 20 s it is killed. */
     void end() {
-        client().stopContainerCmd(container.getContainerId()).withTimeout(STOP_SECONDS).exec();
+        try {
+            client().stopContainerCmd(container.getContainerId()).withTimeout(STOP_SECONDS).exec();
+        } catch (NotModifiedException e) {
+            return; // it has ended by itself
+        }
         Until.holds(name + " has ended", () -> !isRunning());
     }
 

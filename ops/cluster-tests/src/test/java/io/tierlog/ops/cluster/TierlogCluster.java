@@ -242,9 +242,7 @@ final class TierlogCluster implements AutoCloseable {
     /** Ends a controller and starts one of another core version on its state; it may not be ready yet. */
     Part replaceController(int number, int version) throws IOException {
         Part old = controllers.get(number - 1);
-        if (old.isRunning()) { // one of a version that is too old has ended by itself
-            old.end();
-        }
+        old.end();
         old.close();
         begun.remove(old);
         Part started = controller(number, version);

@@ -201,6 +201,9 @@ final class CoreWorld implements Closeable {
 
     /** A new prompt of that many blocks, at most {@value #BLOCKS}. */
     Prompt prompt(int size) {
+        if (size < 1 || size > BLOCKS) {
+            throw new IllegalArgumentException("a prompt of " + size + " blocks; it has 1 to " + BLOCKS);
+        }
         long number = prompts++;
         List<Bytes> keys = new ArrayList<>(size);
         List<Block> blocks = new ArrayList<>(size);

@@ -95,12 +95,14 @@ final class PeerRead {
 
     /** The observer of one call. */
     private final class Replies implements ClientResponseObserver<ReadRequest, ReadReply> {
+        private @Nullable ClientCallStreamObserver<ReadRequest> own;
         private boolean answered;
 
         @Override
         public void beforeStart(ClientCallStreamObserver<ReadRequest> stream) {
             lock.lock();
             try {
+                own = stream;
                 call = stream;
             } finally {
                 lock.unlock();
@@ -110,13 +112,18 @@ final class PeerRead {
         @Override
         public void onNext(ReadReply reply) {
             if (answered) {
-                return; // one answer begins one call again, however many the other node sends
+                return; // a call is repeated once, however many Retry replies the other node sends
             }
             switch (reply.getReplyCase()) {
                 case CHUNK -> chunk(reply.getChunk());
                 case END -> blockEnd(reply.getEnd());
                 case RETRY -> {
                     answered = true;
+                    ClientCallStreamObserver<ReadRequest> repeated = own;
+                    isOver();
+                    if (repeated != null) {
+                        repeated.cancel("it is repeated", null); // another node may leave it open, and go on sending
+                    }
                     again(reply.getRetry().getAfterMs());
                 }
                 case REFUSED -> giveUp(OperationReason.NOT_SERVING);
@@ -144,7 +151,9 @@ final class PeerRead {
         private void isOver() {
             lock.lock();
             try {
-                call = null;
+                if (call == own) { // the next call may have begun
+                    call = null;
+                }
             } finally {
                 lock.unlock();
             }

@@ -18,19 +18,19 @@ class PeerReadTest {
     private static final byte[] RETRY = ReadReply.newBuilder().setRetry(Retry.newBuilder().setAfterMs(1)).build().toByteArray();
 
     private static int read(byte[]... replies) {
-        try (PeerCallsStand stand = new PeerCallsStand()) {
-            return stand.read(List.of(replies));
+        try (PeerCallsFixture fixture = new PeerCallsFixture()) {
+            return fixture.read(List.of(replies));
         }
     }
 
     private static byte[] chunk(int block) {
-        ByteString data = ByteString.copyFrom(new byte[PeerCallsStand.BLOCK]);
+        ByteString data = ByteString.copyFrom(new byte[PeerCallsFixture.BLOCK]);
         return ReadReply.newBuilder().setChunk(Chunk.newBuilder().setBlock(block).setData(data)).build().toByteArray();
     }
 
     private static byte[] end(int block) {
         CRC32C crc = new CRC32C();
-        crc.update(new byte[PeerCallsStand.BLOCK]);
+        crc.update(new byte[PeerCallsFixture.BLOCK]);
         return ReadReply.newBuilder().setEnd(BlockEnd.newBuilder().setBlock(block).setCrc32C((int) crc.getValue())).build().toByteArray();
     }
 
@@ -38,6 +38,15 @@ class PeerReadTest {
     void whatIsSentWholeArrives() {
         assertEquals(2, read(chunk(0), end(0), chunk(1), end(1)));
         assertEquals(1, read(chunk(0), end(0), chunk(0)));
+    }
+
+    /** Another node may leave a call open after its Retry, or send more. */
+    @Test
+    void aCallThatIsRepeatedIsCancelled() {
+        try (PeerCallsFixture fixture = new PeerCallsFixture()) {
+            assertEquals(0, fixture.read(List.of(RETRY, chunk(0), end(0))));
+            assertEquals(PeerCallsFixture.CALLS, fixture.sent(), "one reply of each call");
+        }
     }
 
     /** Otherwise another node could have each call make a thousand others, which it answers in the same way. */

@@ -168,6 +168,7 @@ public abstract class HttpOptions {
 
     private JsonNode json(HttpResponse<String> response) {
         try {
+            // Not static: help would load Jackson, which takes a fifth of its time.
             JsonNode json = new ObjectMapper().readTree(response.body());
             if (json.isObject()) {
                 return json;

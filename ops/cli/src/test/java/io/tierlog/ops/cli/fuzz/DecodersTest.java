@@ -2,6 +2,7 @@
 package io.tierlog.ops.cli.fuzz;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
@@ -57,6 +58,7 @@ class DecodersTest {
         List<String> findings = new ArrayList<>();
         try (FuzzTargets targets = new FuzzTargets(directory)) {
             List<FuzzTarget> chosen = targets.all().stream().filter(target -> only.test(target.name())).toList();
+            assertFalse(chosen.isEmpty(), "no decoder has a name as in tierlog.fuzz.only");
             long each = TimeUnit.MINUTES.toNanos(minutes) / Math.max(1, chosen.size());
             for (FuzzTarget target : chosen) {
                 for (byte[] valid : target.corpus()) {

@@ -9,8 +9,8 @@ import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
-import io.tierlog.agent.app.engine.EngineCallsStand;
-import io.tierlog.agent.app.peer.PeerCallsStand;
+import io.tierlog.agent.app.engine.EngineCallsFixture;
+import io.tierlog.agent.app.peer.PeerCallsFixture;
 import io.tierlog.controller.core.table.Namespaces;
 import io.tierlog.controller.directory.api.DirectoryService;
 import io.tierlog.controller.directory.api.Indexer;
@@ -24,7 +24,7 @@ import io.tierlog.controller.directory.streams.LocalShardFanout;
 import io.tierlog.controller.directory.streams.OtherInstanceFanout;
 import io.tierlog.controller.directory.streams.ShardFanout;
 import io.tierlog.controller.http.Tokens;
-import io.tierlog.controller.streams.api.MigrateCallsStand;
+import io.tierlog.controller.streams.api.MigrateCallsFixture;
 import io.tierlog.directory.indexer.v1.GetPodScoresRequest;
 import io.tierlog.directory.v1.BatchExistRequest;
 import io.tierlog.directory.v1.ExistRequest;
@@ -94,7 +94,7 @@ final class GrpcTargets implements AutoCloseable {
 
     /** @param directory for files, empty */
     GrpcTargets(Path directory) throws IOException {
-        Path memory = Files.write(directory.resolve("device"), new byte[EngineCallsStand.PAGES * EngineCallsStand.BLOCK]);
+        Path memory = Files.write(directory.resolve("device"), new byte[EngineCallsFixture.PAGES * EngineCallsFixture.BLOCK]);
         engineCalls("calls of an engine", 1, memory);
         engineCalls("calls of ranks", 2, memory);
         operatorCalls();
@@ -130,19 +130,19 @@ final class GrpcTargets implements AutoCloseable {
     }
 
     private void engineCalls(String name, int ranks, Path memory) {
-        EngineCallsStand stand = parts.add("stand", new EngineCallsStand(ranks));
+        EngineCallsFixture fixture = parts.add("calls of an engine", new EngineCallsFixture(ranks));
         List<Message> corpus = new ArrayList<>(requests());
-        String s = EngineCallsStand.SESSION;
+        String s = EngineCallsFixture.SESSION;
         RegisterBuffersRequest file = RegisterBuffersRequest.newBuilder().setSession(s).setSharedMemoryPath(memory.toString())
-                .setPages(EngineCallsStand.PAGES).setBlockBytes(EngineCallsStand.BLOCK)
-                .setLayoutDigest(ByteString.copyFrom(stand.layoutDigest())).putConfiguration("tp", "1").build();
+                .setPages(EngineCallsFixture.PAGES).setBlockBytes(EngineCallsFixture.BLOCK)
+                .setLayoutDigest(ByteString.copyFrom(fixture.layoutDigest())).putConfiguration("tp", "1").build();
         RegisterBuffersRequest.Builder layers = file.toBuilder().clearSharedMemoryPath();
-        long each = EngineCallsStand.BLOCK / ranks;
+        long each = EngineCallsFixture.BLOCK / ranks;
         for (int rank = 0; rank < ranks; rank++) {
-            layers.addRegions(MemoryRegion.newBuilder().setBase(0x1000L * (rank + 1)).setBytes(each * EngineCallsStand.PAGES)
+            layers.addRegions(MemoryRegion.newBuilder().setBase(0x1000L * (rank + 1)).setBytes(each * EngineCallsFixture.PAGES)
                     .setSharedMemoryPath(memory.toString()));
-            layers.addLayers(KvLayer.newBuilder().setName("layer." + rank).setRegion(rank).setSize(each * EngineCallsStand.PAGES)
-                    .setBlocks(EngineCallsStand.PAGES).setSegmentBytes(each).setSegments(1).setRank(rank));
+            layers.addLayers(KvLayer.newBuilder().setName("layer." + rank).setRegion(rank).setSize(each * EngineCallsFixture.PAGES)
+                    .setBlocks(EngineCallsFixture.PAGES).setSegmentBytes(each).setSegments(1).setRank(rank));
         }
         corpus.add(OpenRequest.newBuilder().setInstance("gpu1").build());
         corpus.add(file);
@@ -150,22 +150,22 @@ final class GrpcTargets implements AutoCloseable {
         for (int rank = 0; rank < ranks; rank++) {
             RegisterBuffersRequest.Builder own = layers.clone().clearRegions().clearLayers()
                     .addRegions(layers.getRegions(rank)).addLayers(layers.getLayers(rank).toBuilder().setRegion(0).setRank(0));
-            corpus.add(JoinRequest.newBuilder().setInstance(EngineCallsStand.INSTANCE).setRank(rank).setBuffers(own).setLayout("kv").build());
+            corpus.add(JoinRequest.newBuilder().setInstance(EngineCallsFixture.INSTANCE).setRank(rank).setBuffers(own).setLayout("kv").build());
         }
-        ServiceCalls calls = new ServiceCalls(stand::service, false);
+        ServiceCalls calls = new ServiceCalls(fixture::service, false);
         if (ranks == 1) { // otherwise Join waits for the other rank
             services.put(name, calls);
         }
         add(name, corpus, message -> {
             calls.decode(message);
-            if (stand.left() != 0) {
-                throw new IllegalStateException(stand.left() + " calls or sessions are left");
+            if (fixture.left() != 0) {
+                throw new IllegalStateException(fixture.left() + " calls or sessions are left");
             }
         });
     }
 
     private static List<Message> requests() {
-        String s = EngineCallsStand.SESSION;
+        String s = EngineCallsFixture.SESSION;
         BlockPage first = BlockPage.newBuilder().setKey(key(1)).setPage(3).setGeneration(1).build();
         BlockPage second = BlockPage.newBuilder().setIndex(1).setKey(key(2)).setPage(4).setGeneration(1).build();
         return List.of(
@@ -196,16 +196,16 @@ final class GrpcTargets implements AutoCloseable {
     }
 
     private void operatorCalls() {
-        MigrateCallsStand stand = parts.add("stand", new MigrateCallsStand());
+        MigrateCallsFixture fixture = parts.add("calls of an operator", new MigrateCallsFixture());
         MigrateCacheRequest copy = MigrateCacheRequest.newBuilder().setId("m1").addNodes("a").addNodes("b").setMethod(Method.METHOD_COPY)
                 .setSource(Tier.TIER_HOST).setTarget(Tier.TIER_STORE).setRetention(Retention.RETENTION_KEEP_BOTH)
                 .addBlocks(Block.newBuilder().setNamespace(NAMESPACE).setKey(key(1))).setMarkTimeoutMs(9_000).setDryRun(true).build();
-        ServiceCalls calls = new ServiceCalls(stand::service, false);
+        ServiceCalls calls = new ServiceCalls(fixture::service, false);
         services.put("calls of an operator", calls);
         add("calls of an operator", List.of(copy, copy.toBuilder().clearId().clearBlocks().setMethod(Method.METHOD_MARK).clearRetention()
                 .setSample(Sample.newBuilder().setCount(5).setMinAgeMs(10).setGroup("chat")).build()), message -> {
             calls.decode(message);
-            int appended = stand.appended();
+            int appended = fixture.appended();
             if (appended > 1) {
                 throw new IllegalStateException(appended + " records of one call");
             }
@@ -214,7 +214,7 @@ final class GrpcTargets implements AutoCloseable {
 
     /** Calls about one partition that is here, with one block in it. */
     private void directoryCalls() {
-        LocalShardFanout blocks = parts.add("stand", new LocalShardFanout().put(NAMESPACE, 0, "node/a", io.tierlog.schemas.Tier.HOST));
+        LocalShardFanout blocks = parts.add("blocks", new LocalShardFanout().put(NAMESPACE, 0, "node/a", io.tierlog.schemas.Tier.HOST));
         ShardFanout fanout = blocks.fanout();
         LookupQueries queries = new LookupQueries(() -> Optional.of(fanout), MOST_KEYS, Costs.DEFAULTS, Optional.empty());
         Tokens tokens = Tokens.scoped(Optional.empty());
@@ -280,10 +280,10 @@ final class GrpcTargets implements AutoCloseable {
     }
 
     private void peerReads() {
-        PeerCallsStand stand = parts.add("stand", new PeerCallsStand());
-        service("calls of a peer", stand::service, true, List.of(
+        PeerCallsFixture fixture = parts.add("calls of a peer", new PeerCallsFixture());
+        service("calls of a peer", fixture::service, true, List.of(
                 ReadRequest.newBuilder().setGrant("op-1").setAsker("b").setNamespace(NAMESPACE).addKeys(key(1)).addKeys(key(2)).build()));
-        byte[] block = new byte[PeerCallsStand.BLOCK];
+        byte[] block = new byte[PeerCallsFixture.BLOCK];
         Arrays.fill(block, (byte) 5);
         CRC32C crc = new CRC32C();
         crc.update(block);
@@ -292,7 +292,7 @@ final class GrpcTargets implements AutoCloseable {
                 replies(ReadReply.newBuilder().setRetry(Retry.newBuilder().setAfterMs(5)).build()),
                 replies(chunk(0, 0, block), ReadReply.newBuilder().setRefused(Refused.newBuilder().setReason("EXPIRED")).build()));
         all.add(new FuzzTarget("replies of a peer", FuzzTarget.Form.MESSAGES, corpus.stream().map(UnknownFieldSet::toByteArray).toList(),
-                Set.of(InvalidProtocolBufferException.class), ALLOCATION, message -> stand.read(
+                Set.of(InvalidProtocolBufferException.class), ALLOCATION, message -> fixture.read(
                         UnknownFieldSet.parseFrom(message).getField(1).getLengthDelimitedList().stream().map(ByteString::toByteArray).toList())));
     }
 

@@ -9,6 +9,7 @@ import io.grpc.ServerMethodDefinition;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.tierlog.directory.v1.StreamResponse;
 import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
@@ -26,7 +27,8 @@ final class ServiceCalls implements FuzzTarget.Decoder {
     /** What clients of gRPC take of trailers by default. */
     private static final int MOST_TRAILERS = 8 << 10;
     private static final int ENTRY = 32;
-    private static final long WAIT_S = 20;
+    /** Less than the time after which a decoder hangs. */
+    private static final long WAIT_S = 10;
 
     private final Supplier<ServerServiceDefinition> service;
     private final boolean isWaitedFor;
@@ -116,7 +118,14 @@ final class ServiceCalls implements FuzzTarget.Decoder {
         @Override
         @SuppressWarnings("NonAtomicVolatileUpdate") // By one thread at a time.
         public void sendMessage(A message) {
-            answers++;
+            if (message instanceof StreamResponse reply && reply.hasProblem()) {
+                // The method whose refusals are messages, so that the stream goes on.
+                if (reply.getProblem().getKind().equals("INTERNAL")) {
+                    finding = Optional.of(new IllegalStateException(name(method) + " fails: " + reply.getProblem().getDetail()));
+                }
+            } else {
+                answers++;
+            }
             method.streamResponse(message);
         }
 

@@ -36,6 +36,8 @@ final class EventEngine {
     private ZMQ.Socket events;
     private ZMQ.Socket answers;
     private long next;
+    /** Whether it has a subscriber. */
+    private boolean hasSubscriber = true;
     private long served;
 
     @SuppressWarnings("ArrayRecordComponent") // Never compared.
@@ -114,9 +116,12 @@ final class EventEngine {
         if (ring.size() > RING) {
             ring.removeFirst();
         }
-        events.sendMore(topic);
-        events.sendMore(bytes(next++));
-        events.send(payload);
+        byte[] number = bytes(next++);
+        if (hasSubscriber) {
+            events.sendMore(topic);
+            events.sendMore(number);
+            events.send(payload);
+        }
     }
 
     private static byte[] bytes(long number) {
@@ -147,11 +152,17 @@ final class EventEngine {
         answers.send(payload);
     }
 
-    /** A new process at the same address: its pool is empty, its batches begin at 0, and its subscribers are not there yet. */
-    void restart() {
+    /**
+     * A new process at the same address: its pool is empty, its batches begin at 0. Those of the prompts {@code unseen} it publishes before it has a
+     * subscriber, so that they are lost but for a replay.
+     */
+    void restart(List<List<BlockKey>> unseen) {
         pool.clear();
         ring.clear();
         next = 0;
+        hasSubscriber = false;
+        unseen.forEach(this::serve);
+        hasSubscriber = true;
         events = again(events, SocketType.XPUB);
         answers = again(answers, SocketType.ROUTER);
     }

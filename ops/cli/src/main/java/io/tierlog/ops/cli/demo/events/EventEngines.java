@@ -158,10 +158,9 @@ public final class EventEngines implements ProgressListener, AutoCloseable {
         List<BlockKey> had = Collections.max(before, Comparator.comparingInt(engine::prefix));
         String name = engine.node() + " started again";
         look("before " + name, had);
-        engine.restart();
-        for (int i = 0; i < UNSEEN && done < prompts.size(); i++) {
-            engine.serve(prompts.get(done++));
-        }
+        int unseen = Math.min(UNSEEN, prompts.size() - done);
+        engine.restart(prompts.subList(done, done + unseen));
+        done += unseen;
         if (!engine.awaitSubscriber(SUBSCRIBED_MS)) {
             throw new IllegalStateException("the bridge of the demo does not listen to " + engine.node() + " again");
         }

@@ -33,21 +33,22 @@ import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /** Both sides of the peer API without sockets: its service, and a read that gets the messages of a test as the replies of another node. */
-public final class PeerCallsStand implements AutoCloseable {
+public final class PeerCallsFixture implements AutoCloseable {
     /** Size of a block in bytes. */
     public static final int BLOCK = 64;
 
     private static final int BLOCKS = 2;
-    private static final int CALLS = 3;
+    static final int CALLS = 3;
 
     private final HostPool host = HostPool.allocate(BLOCKS, BLOCK);
     private final PeerServer server;
     private final Later later = new Later();
+    private int sent;
 
-    public PeerCallsStand() {
+    public PeerCallsFixture() {
         PeerServer.Wiring wiring = new PeerServer.Wiring(
                 PeerAddress.parse("127.0.0.1:0"), Optional.empty(), Tls.NONE, host, this::called, _ -> {}, new PeerGate());
-        server = new PeerServer("stand", wiring, PeerLimits.DEFAULTS);
+        server = new PeerServer("fixture", wiring, PeerLimits.DEFAULTS);
     }
 
     private boolean called(AgentInput input) {
@@ -78,6 +79,7 @@ public final class PeerCallsStand implements AutoCloseable {
     /** Another node that replies to every call with the same messages. */
     private static final class OtherNode extends Channel {
         private final List<byte[]> replies;
+        private int sent;
 
         OtherNode(List<byte[]> replies) {
             this.replies = replies;
@@ -125,6 +127,7 @@ public final class PeerCallsStand implements AutoCloseable {
                         } catch (StatusRuntimeException e) {
                             return Status.CANCELLED.withCause(e); // as gRPC ends a call whose message it cannot parse
                         }
+                        sent++;
                         reader.onMessage(message);
                     }
                     return Status.OK;
@@ -147,8 +150,9 @@ public final class PeerCallsStand implements AutoCloseable {
     public int read(List<byte[]> replies) {
         List<List<UnitResult>> ends = new ArrayList<>();
         List<PeerPage> pages = List.of(new PeerPage(Bytes.ofHex("01".repeat(16)), 0), new PeerPage(Bytes.ofHex("02".repeat(16)), 1));
+        OtherNode other = new OtherNode(replies);
         PeerRead read = new PeerRead(new PeerRead.Asked("b", "grant", "ns", pages), new PeerRead.Way(
-                PeerServiceGrpc.newStub(new OtherNode(replies)), host, later, PeerLimits.DEFAULTS, _ -> {}), (_, results) -> ends.add(results));
+                PeerServiceGrpc.newStub(other), host, later, PeerLimits.DEFAULTS, _ -> {}), (_, results) -> ends.add(results));
         Runnable next = read::begin;
         for (int calls = 0; next != null && calls < CALLS; calls++) {
             next.run();
@@ -159,6 +163,7 @@ public final class PeerCallsStand implements AutoCloseable {
                 throw new IllegalStateException("one call makes " + (more + 1) + " others");
             }
         }
+        sent = other.sent;
         read.giveUp(OperationReason.CANCELLED);
         later.tasks.clear();
         if (ends.size() != 1 || ends.getFirst().size() != pages.size()) {
@@ -173,6 +178,11 @@ public final class PeerCallsStand implements AutoCloseable {
             }
         }
         return arrived;
+    }
+
+    /** How many replies the other node has sent in the last read, before its calls were cancelled. */
+    int sent() {
+        return sent;
     }
 
     private void requireChecksum(int page, int expected) {

@@ -17,7 +17,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  * The service of MigrateCache without sockets and a broker. What it takes as valid becomes a record of the log, and is not decided in time: none is
  * given.
  */
-public final class MigrateCallsStand implements AutoCloseable {
+public final class MigrateCallsFixture implements AutoCloseable {
     private static final ApiLimits LIMITS = new ApiLimits(1 << 20, 8, 128, 64, 4_096, 256, 1_000, 1_000, 1_000, 1_000, 0, 0);
 
     private final MockProducer<byte[], byte[]> producer =
@@ -25,7 +25,7 @@ public final class MigrateCallsStand implements AutoCloseable {
     private final OperatorLog writer;
     private final MigrateService service;
 
-    public MigrateCallsStand() {
+    public MigrateCallsFixture() {
         LogAccess log = new LogAccess(new KafkaAccess("127.0.0.1:1", Map.of(), Duration.ofSeconds(1)), Topics.DEFAULT,
                 new Codec(Schemas.bundled()), 1, "changelog");
         CommittedState view = new CommittedState(log, LIMITS);

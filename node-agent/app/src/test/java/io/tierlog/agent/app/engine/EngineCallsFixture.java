@@ -27,7 +27,7 @@ import java.util.List;
 /**
  * The service of the engine API without sockets: what it takes as valid, a core answers at once. One session is always open. For one thread.
  */
-public final class EngineCallsStand implements AutoCloseable {
+public final class EngineCallsFixture implements AutoCloseable {
     /** Instance of the session. */
     public static final String INSTANCE = "gpu0";
     /** The session that is open. */
@@ -43,12 +43,12 @@ public final class EngineCallsStand implements AutoCloseable {
     private final EngineSessions sessions = new EngineSessions(SESSIONS);
     private final PendingCalls pending = new PendingCalls(PENDING);
     private final GrpcEngineReplies replies = new GrpcEngineReplies(sessions, pending, _ -> {});
-    private final EmulatedDevice device = new EmulatedDevice("stand", EmulatedDevice.Limits.DEFAULTS);
+    private final EmulatedDevice device = new EmulatedDevice("fixture", EmulatedDevice.Limits.DEFAULTS);
     private final List<Layout> layouts;
     private final ServerServiceDefinition service;
 
     /** @param ranks of the engine */
-    public EngineCallsStand(int ranks) {
+    public EngineCallsFixture(int ranks) {
         layouts = Layouts.onRanks(Layouts.opaque(BLOCK, 16), ranks);
         EngineServer.Wiring wiring = new EngineServer.Wiring("n", new AgreedLayouts(layouts, ranks), this::called, _ -> {}, new Memory(),
                 () -> new EngineApiHealth(true, 1, 1, 0, 0, 0));
