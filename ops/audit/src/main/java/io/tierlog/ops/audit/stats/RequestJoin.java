@@ -45,14 +45,21 @@ import org.jspecify.annotations.Nullable;
  * attempt counts once it is prefilled.
  *
  * <p>The three topics of a partition may be read in any order, since an attempt is kept until all that concerns it is read: submit, command, ends of
- * its fetches, prefill, last fact. Memory: an entry for each attempt that has not ended, {@value #MAX_LIVE} at most, the oldest leaves first; what
- * comes later than that counts without a tier of origin. What it remembers can be saved and restored, row by row. Not thread-safe.
+ * its fetches, prefill, last fact. A repeated event counts once. The time until an attempt was ready alone depends on the order: it counts up to the
+ * first of expiry, command and end of the fetch that is read.
+ *
+ * <p>Memory: an entry for each attempt that has not ended, {@value #MAX_LIVE} at most, and a short one for each of the last {@value #MAX_OVER} that
+ * have; the oldest leaves first. What comes later than that counts without a tier of origin. What it remembers can be saved and restored, row by
+ * row. Not thread-safe.
  */
 public final class RequestJoin {
     static final String LAST_BLOCK = "last_block";
     private static final int MAX_LIVE = 100_000;
+    private static final int MAX_OVER = 10_000;
 
     private final Map<Attempt, Live> live;
+    /** Attempts that are over, so that a record which comes again or late is known as theirs. */
+    private final Map<Attempt, Live> over;
     private final Map<String, Fetch> fetches;
     private final Findings findings;
 
@@ -103,10 +110,11 @@ public final class RequestJoin {
     public RequestJoin(Findings findings) {
         this.findings = findings;
         live = new Bounded<>(MAX_LIVE, findings::changed);
+        over = new Bounded<>(MAX_OVER, findings::changed);
         fetches = new Bounded<>(MAX_LIVE, findings::fetchChanged);
     }
 
-    /** One attempt that has not ended. Times are append times in milliseconds since 1970, -1 while there is none. */
+    /** One attempt. Times are append times in milliseconds since 1970, -1 while there is none. */
     private static final class Live {
         private final Attempt id;
         private String namespace = "";
@@ -154,6 +162,15 @@ public final class RequestJoin {
             return onDisk.contains(index) ? Tier.DISK : index >= storeFrom && index < storeTo ? Tier.STORE : Tier.UNKNOWN;
         }
 
+        /** What no late record needs, when the attempt is over. */
+        void shorten() {
+            fetched.clear();
+            onHost = List.of();
+            onDisk = List.of();
+            loaded.clear();
+            joined.clear();
+        }
+
         /** An engine may have loaded what came first and have ended the request before the rest of its fetch came. */
         private boolean isOver() {
             return ended && submittedMs >= 0 && (!waits || commandMs >= 0) && fetches == 0 && (!decoding || prefilled != null);
@@ -177,7 +194,7 @@ public final class RequestJoin {
             case RequestSubmitted e -> submitted(new Attempt(node, e.request(), e.attempt()), e, atMs);
             case PrefetchDone e -> fetchEnded(e.operation(), e.blocks(), atMs);
             case PrefetchFailed e -> fetchEnded(e.operation(), List.of(), atMs);
-            case OperationCancelled e when fetches.containsKey(e.operation()) -> fetchEnded(e.operation(), e.blocks(), atMs);
+            case OperationCancelled e when fetches.containsKey(e.operation()) || !e.blocks().isEmpty() -> fetchEnded(e.operation(), e.blocks(), atMs);
             case CommandRefused e when e.operation() != null && fetches.containsKey(e.operation()) -> fetchEnded(e.operation(), List.of(), atMs);
             case WaitExpired e -> {
                 Attempt attempt = new Attempt(node, e.request(), e.attempt());
@@ -197,10 +214,12 @@ public final class RequestJoin {
         switch (command) {
             case PrefetchBlocks c -> {
                 Attempt attempt = new Attempt(node, c.request(), c.attempt());
-                // The fetch first: the command may be the last that is read of an attempt, which is then forgotten.
-                live.computeIfAbsent(attempt, Live::new);
-                fetchOf(c.operation(), attempt);
-                commanded(attempt, atMs);
+                // The fetch first: the command may be the last that is read of an attempt, which is then over.
+                if (!over.containsKey(attempt)) {
+                    live.computeIfAbsent(attempt, Live::new);
+                    fetchOf(c.operation(), attempt);
+                    commanded(attempt, atMs);
+                }
             }
             case ResumeRequest c -> {
                 Attempt attempt = new Attempt(node, c.request(), c.attempt());
@@ -226,6 +245,9 @@ public final class RequestJoin {
 
     private void submitted(Attempt id, RequestSubmitted e, long atMs) {
         findings.submitted(id, e, atMs);
+        if (over.containsKey(id)) {
+            return;
+        }
         Live attempt = live.computeIfAbsent(id, Live::new);
         attempt.namespace = e.namespace();
         attempt.root = e.keys().isEmpty() ? Bytes.EMPTY : e.keys().getFirst();
@@ -240,6 +262,9 @@ public final class RequestJoin {
     }
 
     private void commanded(Attempt id, long atMs) {
+        if (over.containsKey(id)) {
+            return;
+        }
         Live attempt = live.computeIfAbsent(id, Live::new);
         attempt.commandMs = atMs;
         pair(id, attempt);
@@ -263,7 +288,7 @@ public final class RequestJoin {
 
     private void fetchOf(String operation, Attempt attempt) {
         Live known = live.get(attempt);
-        if (known != null && known.joined.contains(operation)) {
+        if (over.containsKey(attempt) || (known != null && known.joined.contains(operation))) {
             return;
         }
         Fetch fetch = fetches.computeIfAbsent(operation, o -> new Fetch());
@@ -317,8 +342,9 @@ public final class RequestJoin {
     }
 
     private void keepOrForget(Live attempt) {
-        if (attempt.isOver()) {
-            live.remove(attempt.id);
+        if (attempt.isOver() && live.remove(attempt.id) != null) {
+            attempt.shorten();
+            over.put(attempt.id, attempt);
         }
         findings.changed(attempt.id);
     }
@@ -336,12 +362,16 @@ public final class RequestJoin {
 
     private void prefilled(Attempt id, RequestPrefilled e, long atMs) {
         Live attempt = live.get(id);
-        Live counted = attempt == null ? new Live(id) : attempt;
+        Live counted = attempt == null ? over.getOrDefault(id, new Live(id)) : attempt;
+        if (counted.prefilled != null) {
+            return;
+        }
         counted.prefilled = new Prefilled(e.deviceBlocks(), e.loadedBlocks(), e.computedBlocks());
         counted.prefilledMs = atMs;
         count(counted);
         if (attempt == null) {
             missed(atMs, "unknown", e.computedBlocks());
+            findings.changed(id);
             return;
         }
         long total = (long) e.deviceBlocks() + e.loadedBlocks() + e.computedBlocks();
@@ -405,6 +435,9 @@ public final class RequestJoin {
     }
 
     private void transitioned(Attempt id, RequestTransitioned f) {
+        if (over.containsKey(id)) {
+            return;
+        }
         // The fact may be read before the submit.
         Live attempt = live.computeIfAbsent(id, Live::new);
         attempt.decoding |= f.to() == RequestState.DECODING;
@@ -419,9 +452,14 @@ public final class RequestJoin {
         keepOrForget(attempt);
     }
 
-    /** What is remembered of an attempt; empty when nothing is. */
+    /** Attempts that are not over. */
+    int unfinished() {
+        return live.size();
+    }
+
+    /** What is remembered of an attempt; empty when nothing is. One that is over is saved as such. */
     public Optional<SavedAttempt> save(Attempt id) {
-        return Optional.ofNullable(live.get(id)).map(a -> new SavedAttempt(a.id, a.namespace, a.reusableBlocks, a.waits, a.submittedMs,
+        return Optional.ofNullable(live.getOrDefault(id, over.get(id))).map(a -> new SavedAttempt(a.id, a.namespace, a.reusableBlocks, a.waits, a.submittedMs,
                 a.commandMs, a.readyMs, new TreeMap<>(a.fetched), a.onHost, a.onDisk, a.storeFrom, a.storeTo, new TreeSet<>(a.loaded), a.prefilled,
                 a.prefilledMs, a.root.hex(), a.counted, a.wentOn, a.missed, a.ended, a.fetches, a.decoding, new TreeSet<>(a.joined)));
     }
@@ -460,7 +498,7 @@ public final class RequestJoin {
         if (joined != null) {
             attempt.joined.addAll(joined);
         }
-        live.put(a.id(), attempt);
+        (attempt.isOver() ? over : live).put(a.id(), attempt);
     }
 
     /** Remembers again what was saved. */

@@ -25,10 +25,12 @@ import io.tierlog.schemas.event.AgentHeartbeat;
 import io.tierlog.schemas.event.Event;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.ObjLongConsumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -122,6 +124,30 @@ class PartitionFoldTest {
         assertEquals(Set.copyOf(list(folds.getLast().fold.prefixes())), Set.copyOf(list(folds.getFirst().fold.prefixes())));
         assertTrue(list(folds.getFirst().fold.prefixes()).stream().anyMatch(prefix -> prefix.savedBytes() > 0));
         folds.forEach(each -> assertEquals(writersOf(log), Set.copyOf(list(each.fold.writers()))));
+    }
+
+    /** The page reads the topics of a partition as they come: a fact may be read long before the event that it is of, or long after it. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
+    void theTotalsAreTheSameInEachOrderOfTheTopics(long seed) {
+        List<Entry> log = log(seed);
+        LogStatistics statistics = new LogStatistics();
+        log.forEach(entry -> apply(entry, statistics::event, statistics::fact));
+        LogSummary audit = statistics.summary(statistics.lastMs());
+        for (boolean factsFirst : new boolean[] {true, false}) {
+            PartitionFold fold = new PartitionFold(LIMITS);
+            log.stream().sorted(Comparator.comparing(entry -> entry.record() instanceof Fact != factsFirst))
+                    .forEach(entry -> apply(entry, fold::event, fold::fact));
+            AuditTotals.assertSums(audit, fold.total().counters(), factsFirst ? "facts first" : "events first");
+        }
+    }
+
+    private static void apply(Entry entry, ObjLongConsumer<Event> event, ObjLongConsumer<Fact> fact) {
+        switch (entry.record()) {
+            case Event e -> event.accept(e, entry.atMs());
+            case Fact f -> fact.accept(f, entry.atMs());
+            default -> throw new AssertionError(entry);
+        }
     }
 
     /** Counted without the fold. */
