@@ -13,7 +13,7 @@ import picocli.CommandLine.Spec;
         description = "Measure Tierlog on this machine.",
         synopsisSubcommandLabel = "BENCHMARK",
         subcommands = {
-            BenchControlCommand.class, BenchDashboardCommand.class, BenchDirectoryCommand.class, BenchTransferCommand.class
+            BenchControlCommand.class, BenchDashboardCommand.class, BenchDirectoryCommand.class, BenchRestoreCommand.class, BenchTransferCommand.class
         })
 public final class BenchCommand implements Runnable {
     @Spec

@@ -117,6 +117,8 @@ final class ArgumentRules {
         RULES.put("bench dashboard --seconds", whole(3, 86_400));
         RULES.put("bench directory --blocks", whole(1_024, 50_000_000));
         RULES.put("bench directory --partitions", whole(1, 64));
+        RULES.put("bench restore --partitions", whole(1, 64));
+        RULES.put("bench restore --placements", whole(1, 8_000_000));
         RULES.put("bench transfer --blocks", whole(1, 65_536));
         RULES.put("bench transfer --disk", DIRECTORY);
         RULES.put("bench transfer --store", DIRECTORY);

@@ -35,6 +35,7 @@ import io.tierlog.schemas.command.WriteBackBlocks;
 import io.tierlog.schemas.event.AgentHeartbeat;
 import io.tierlog.schemas.event.AgentRegistering;
 import io.tierlog.schemas.event.BackUpDone;
+import io.tierlog.schemas.event.BlocksRecovered;
 import io.tierlog.schemas.event.BlocksStored;
 import io.tierlog.schemas.event.CommandRefused;
 import io.tierlog.schemas.event.DropDone;
@@ -158,6 +159,11 @@ final class Agent {
     /** Its engine comes, for requests that compute blocks. */
     void attach() {
         sender.send(new EngineAttached(Workload.blank(), "engine-0", deviceBlocks, LAYOUTS, Map.of()));
+    }
+
+    /** The host still holds these blocks, which its controller does not know. */
+    synchronized void recover(List<Block> blocks) {
+        sender.send(new BlocksRecovered(Workload.blank(), Tier.HOST, Workload.NAMESPACE, placed(blocks), 0));
     }
 
     synchronized void heartbeat() {

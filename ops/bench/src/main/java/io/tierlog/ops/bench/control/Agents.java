@@ -46,6 +46,11 @@ final class Agents implements Receiver.Sink<Command> {
         return byAggregate.values().stream().map(Agent::sender).toList();
     }
 
+    /** One for each node. */
+    List<Agent> all() {
+        return List.copyOf(byAggregate.values());
+    }
+
     /** The policy in force does not fetch this many blocks or fewer. */
     int thresholdBlocks() {
         return thresholdBlocks;
@@ -144,8 +149,13 @@ final class Agents implements Receiver.Sink<Command> {
     public synchronized void idle() {
         long now = System.nanoTime();
         if (registered && now - lastHeartbeatNanos >= HEARTBEAT_NANOS) {
-            lastHeartbeatNanos = now;
-            byAggregate.values().forEach(Agent::heartbeat);
+            heartbeat();
         }
+    }
+
+    /** Sends a heartbeat of every node. */
+    synchronized void heartbeat() {
+        lastHeartbeatNanos = System.nanoTime();
+        byAggregate.values().forEach(Agent::heartbeat);
     }
 }

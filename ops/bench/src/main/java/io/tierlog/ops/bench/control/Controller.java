@@ -92,7 +92,8 @@ final class Controller {
         return start(name + "-restored");
     }
 
-    private Application start(String directory) {
+    /** Starts it with the state in a directory of this name. */
+    Application start(String directory) {
         ControlBenchConfig.Tuning tuning = environment.config().tuning();
         ControllerConfig config = ControllerConfig.of(access, environment.directory(directory))
                 .with()
