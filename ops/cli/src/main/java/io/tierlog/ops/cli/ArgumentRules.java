@@ -130,6 +130,8 @@ final class ArgumentRules {
         RULES.put("--timeout", whole(1, 3_600));
         RULES.put("log trim --keep-hours", whole(0, 87_600));
         RULES.put("log retain --keep-hours", whole(0, 87_600));
+        RULES.put("log trim --keep-mb", whole(0, Integer.MAX_VALUE));
+        RULES.put("log retain --keep-mb", whole(0, Integer.MAX_VALUE));
         RULES.put("log retain --keep-snapshots", whole(1, 1_000));
         RULES.put("store gc --store", NOT_EMPTY);
         RULES.put("store gc --older-than-hours", whole(1, 87_600));

@@ -30,13 +30,13 @@ import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.GroupType;
 import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.Node;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.GroupIdNotFoundException;
 
 /**
  * Deletes events and decisions that come before a verified snapshot. Of each partition it keeps the last decision of the snapshot and the event that
- * it answers, with which a controller compares its state, and all behind them; what is younger than the retention; and what a consumer group has not
- * read yet.
+ * it answers, with which a controller compares its state, and all behind them; what the retention keeps; and what a consumer group has not read yet.
  *
  * <p>Each partition of each topic is cut by itself: a process that is killed has made some of the cuts, and each of them alone is safe.
  */
@@ -93,12 +93,27 @@ public final class LogTrim {
     }
 
     /**
+     * What is kept of the records before a snapshot: both what is young, and the last bytes.
+     *
+     * @param fromMs records appended from then on, milliseconds since 1970
+     * @param bytes so many bytes of the records appended last, both topics and all partitions together, 0 or more. They are counted as the brokers
+     *     store them, by the mean record of the log; what is trimmed already and has not left its segment counts too
+     */
+    public record Retention(long fromMs, long bytes) {
+        /** The first offset that is kept of a partition, of a log of so many bytes. */
+        long firstKept(long begin, long end, long stored) {
+            double share = stored <= bytes ? 1 : (double) bytes / stored;
+            return end - (long) Math.ceil((end - begin) * share);
+        }
+    }
+
+    /**
      * What may be deleted.
      *
-     * @param keepFromMs records appended from then on are kept, milliseconds since 1970
+     * @param retention what is kept although it is before the snapshot
      * @throws AuditException when the snapshot is not verified, not whole or of another log, or the brokers do not answer
      */
-    public Plan plan(Snapshot snapshot, long keepFromMs) {
+    public Plan plan(Snapshot snapshot, Retention retention) {
         snapshot.requireOf(topics, source.partitions(topics.events()));
         if (!snapshot.isVerified()) {
             throw new AuditException("the snapshot " + snapshot.directory() + " is not verified", "run snapshot verify " + snapshot.directory());
@@ -116,13 +131,18 @@ public final class LogTrim {
         try (Admin admin = Admin.create(access.client(Map.of()))) {
             Map<TopicPartition, Cut> cuts = new HashMap<>();
             Map<TopicPartition, ListOffsetsResultInfo> begins = offsets(admin, limits, OffsetSpec.earliest());
-            Map<TopicPartition, ListOffsetsResultInfo> kept = offsets(admin, limits, OffsetSpec.forTimestamp(keepFromMs));
+            Map<TopicPartition, ListOffsetsResultInfo> kept = offsets(admin, limits, OffsetSpec.forTimestamp(retention.fromMs()));
             limits.forEach((place, limit) -> {
                 Cut cut = new Cut(place, offset(begins, place), limit, "snapshot " + snapshot.name());
                 // No record is that young: the retention keeps none.
                 long young = offset(kept, place);
                 cuts.put(place, young < 0 ? cut : cut.atMost(young, "retention"));
             });
+            if (retention.bytes() > 0) {
+                long stored = stored(admin, limits.keySet());
+                Map<TopicPartition, ListOffsetsResultInfo> ends = offsets(admin, limits, OffsetSpec.latest());
+                cuts.replaceAll((place, cut) -> cut.atMost(retention.firstKept(cut.begin(), offset(ends, place), stored), "size"));
+            }
             Map<String, Map<TopicPartition, OffsetAndMetadata>> readers = readers(admin, limits);
             readers.forEach((group, read) -> read.forEach((place, next) -> {
                 if (next != null) {
@@ -144,6 +164,15 @@ public final class LogTrim {
         Map<TopicPartition, OffsetSpec> asked = new HashMap<>();
         places.keySet().forEach(place -> asked.put(place, spec));
         return done(admin.listOffsets(asked).all());
+    }
+
+    /** Bytes of these partitions, one replica of each. */
+    private long stored(Admin admin, Set<TopicPartition> places) {
+        List<Integer> brokers = done(admin.describeCluster().nodes()).stream().map(Node::id).toList();
+        Map<TopicPartition, Long> sizes = new HashMap<>();
+        done(admin.describeLogDirs(brokers).allDescriptions()).values().forEach(directories -> directories.values().forEach(
+                directory -> directory.replicaInfos().forEach((place, replica) -> sizes.merge(place, replica.size(), Math::max))));
+        return places.stream().mapToLong(place -> sizes.getOrDefault(place, 0L)).sum();
     }
 
     private static long offset(Map<TopicPartition, ListOffsetsResultInfo> found, TopicPartition place) {

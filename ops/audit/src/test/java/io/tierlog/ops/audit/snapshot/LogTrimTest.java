@@ -89,8 +89,12 @@ class LogTrimTest {
 
     /** Trims all that the snapshot allows. */
     private LogTrim.Plan trim(Topics topics, Snapshot snapshot) {
+        return trim(topics, snapshot, 0);
+    }
+
+    private LogTrim.Plan trim(Topics topics, Snapshot snapshot, long keepBytes) {
         LogTrim trim = new LogTrim(access, source, topics, log.codec);
-        LogTrim.Plan plan = trim.plan(snapshot, System.currentTimeMillis() + TimeUnit.HOURS.toMillis(1));
+        LogTrim.Plan plan = trim.plan(snapshot, new LogTrim.Retention(System.currentTimeMillis() + TimeUnit.HOURS.toMillis(1), keepBytes));
         trim.delete(plan);
         return plan;
     }
@@ -117,6 +121,28 @@ class LogTrimTest {
         assertEquals(List.of(at.lastEvent(), at.lastDecision()), List.of(begin(topics.events()), begin(topics.decisions())));
         assertEquals(0, trim(topics, snapshot).cuts().stream().mapToLong(LogTrim.Cut::records).sum());
         assertEquals(List.of(at.lastEvent(), at.lastDecision()), List.of(begin(topics.events()), begin(topics.decisions())));
+    }
+
+    /** A log that is not larger than what is kept loses nothing; of a larger one the last bytes stay, by the mean record. */
+    @Test
+    void theLastBytesAreKept() throws Exception {
+        Topics topics = new Topics("bytes");
+        write(topics, log.events(), log.facts());
+        Snapshot snapshot = snapshot(topics, true);
+        long stored = 0;
+        try (Admin admin = Admin.create(access.client(Map.of()))) {
+            for (var directories : admin.describeLogDirs(List.of(1)).allDescriptions().get(60, TimeUnit.SECONDS).values()) {
+                stored = directories.values().stream().flatMap(directory -> directory.replicaInfos().entrySet().stream())
+                        .filter(one -> one.getKey().topic().startsWith("bytes.")).mapToLong(one -> one.getValue().size()).sum();
+            }
+        }
+        assertTrue(stored > 1_000, stored + " bytes");
+        LogTrim.Plan all = trim(topics, snapshot, stored);
+        assertEquals(List.of("size", "size"), all.cuts().stream().map(LogTrim.Cut::limit).toList());
+        assertEquals(List.of(0L, 0L), List.of(begin(topics.events()), begin(topics.decisions())));
+        trim(topics, snapshot, stored * 3 / 4);
+        assertEquals(log.events().size() / 4, begin(topics.events()), 1);
+        assertEquals(log.facts().size() / 4, begin(topics.decisions()), 1);
     }
 
     @Test

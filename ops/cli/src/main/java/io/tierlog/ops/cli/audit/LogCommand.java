@@ -18,7 +18,6 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -37,8 +36,8 @@ public final class LogCommand extends CommandGroup {
             description = "Delete the events and decisions before a verified snapshot.",
             footer = {
                 "",
-                "It keeps what a controller compares its state with, what is younger than --keep-hours, and what a group has not read yet: of the",
-                "groups that this user may DESCRIBE, which it prints.",
+                "It keeps what a controller compares its state with, what is younger than --keep-hours, the last --keep-mb, and what a group has",
+                "not read yet: of the groups that this user may DESCRIBE, which it prints.",
                 "What is deleted is gone: audit export writes it to files before. Keep the snapshot as long as the log.",
                 "Exit codes: 0 done, 2 the snapshot is not verified or of another log, or the log cannot be read."
             })
@@ -52,8 +51,8 @@ public final class LogCommand extends CommandGroup {
         @Option(names = "--before", paramLabel = "DIR", required = true, description = "The snapshot, or a directory of them: then the last one.")
         Path before;
 
-        @Option(names = "--keep-hours", paramLabel = "N", description = "Keep records of the last N hours (default: ${DEFAULT-VALUE}).")
-        int keepHours = 24;
+        @Mixin
+        RetentionOptions retention;
 
         @Option(names = "--dry-run", description = "Delete nothing; only print what would be deleted.")
         boolean dryRun;
@@ -66,8 +65,7 @@ public final class LogCommand extends CommandGroup {
             try (LogSource source = new ClusterLog(cluster.kafka())) {
                 Snapshot snapshot = SnapshotDirectory.find(before);
                 LogTrim trim = new LogTrim(cluster.kafka(), source, cluster.topics(), cluster.codec());
-                long keepFromMs = System.currentTimeMillis() - TimeUnit.HOURS.toMillis(keepHours);
-                LogTrim.Plan plan = trim.plan(snapshot, keepFromMs);
+                LogTrim.Plan plan = trim.plan(snapshot, retention.at(System.currentTimeMillis()));
                 if (!dryRun) {
                     trim.delete(plan);
                 }

@@ -22,7 +22,6 @@ import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -54,8 +53,8 @@ final class LogRetainCommand implements Callable<Integer> {
     @Option(names = "--snapshots", paramLabel = "DIR", required = true, description = "Directory of the snapshots of this log; made if needed.")
     Path snapshots;
 
-    @Option(names = "--keep-hours", paramLabel = "N", description = "Keep records of the last N hours (default: ${DEFAULT-VALUE}).")
-    int keepHours = 24;
+    @Mixin
+    RetentionOptions retention;
 
     @Option(names = "--keep-snapshots", paramLabel = "N", description = "Keep the newest N snapshots (default: ${DEFAULT-VALUE}).")
     int keepSnapshots = 3;
@@ -81,12 +80,12 @@ final class LogRetainCommand implements Callable<Integer> {
             Snapshot snapshot = verified(directory, source);
             LogTrim trim = new LogTrim(cluster.kafka(), source, cluster.topics(), cluster.codec());
             long nowMs = System.currentTimeMillis();
-            long keepFromMs = nowMs - TimeUnit.HOURS.toMillis(keepHours);
-            LogTrim.Plan plan = trim.plan(snapshot, keepFromMs);
+            LogTrim.Retention kept = retention.at(nowMs);
+            LogTrim.Plan plan = trim.plan(snapshot, kept);
             if (!dryRun) {
                 if (archive != null && plan.cuts().stream().anyMatch(cut -> cut.records() > 0)) {
                     // With the time: the numbers of snapshots begin again when their directory is lost.
-                    export(source, archive.resolve(ROUND.format(Instant.ofEpochMilli(nowMs)) + "-" + snapshot.name()), keepFromMs);
+                    export(source, archive.resolve(ROUND.format(Instant.ofEpochMilli(nowMs)) + "-" + snapshot.name()), kept.fromMs());
                 }
                 trim.delete(plan);
                 directory.keep(keepSnapshots);

@@ -26,13 +26,11 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Attacks on the log itself: forged records, a second controller, deleted topics, a broker that dies. */
-@Timeout(900)
 class LogAttack {
     private static final String NODE = "node/a";
     /** Differences of a p99 that only a busy machine makes, in microseconds. */
