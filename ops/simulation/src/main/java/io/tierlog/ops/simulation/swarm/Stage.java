@@ -34,7 +34,8 @@ final class Stage {
     final Deque<Event> ghosts = new ArrayDeque<>();
     final List<HeldBack> heldBack = new ArrayList<>();
     private final Map<SimNode, Set<Unit.Kind>> gates = new LinkedHashMap<>();
-    private final Set<SimNode> mute = new LinkedHashSet<>();
+    /** How many faults hold the events of a node back. */
+    private final Map<SimNode, Integer> mute = new LinkedHashMap<>();
     private final Set<SimNode> away = new LinkedHashSet<>();
     private final List<Trouble> troubles = new ArrayList<>();
     int step;
@@ -101,13 +102,13 @@ final class Stage {
         return gates.getOrDefault(node, Set.of()).contains(kind);
     }
 
-    /** The events of a node do not leave it, or do again. */
+    /** The events of a node do not leave it, until each that began this has ended it. */
     void mute(SimNode node, boolean now) {
-        set(mute, node, now);
+        mute.merge(node, now ? 1 : -1, Integer::sum);
     }
 
     boolean isMute(SimNode node) {
-        return mute.contains(node);
+        return mute.getOrDefault(node, 0) > 0;
     }
 
     /** No agent starts on the node, or one may again. */
