@@ -70,6 +70,7 @@ public final class ControllerApp implements AutoCloseable {
     private final AtomicBoolean closed = new AtomicBoolean();
     private final PassingFaults passing = new PassingFaults();
     private volatile Optional<SpanExport> spans = Optional.empty();
+    private volatile Optional<Drain> drain = Optional.empty();
     private int httpPort;
     private int apiPort = -1;
     private int grpcPort = -1;
@@ -131,6 +132,17 @@ public final class ControllerApp implements AutoCloseable {
         return health.state().name();
     }
 
+    /**
+     * Ends the clocks, and waits until every event has its committed decisions: for the only instance of a controller, before it is closed, once no
+     * agent or operator appends events. Otherwise ticks may stay behind the last decision, which the next instance would decide.
+     *
+     * @return false when that did not come about in time, or the instance was closed; some seconds late when the brokers do not answer
+     */
+    public boolean drain(Duration limit) throws InterruptedException {
+        Optional<Drain> begun = drain;
+        return begun.isPresent() && begun.get().run(limit);
+    }
+
     /** Commits, leaves and gives everything back; at most about 20 s. Closing twice is nothing. */
     @Override
     public void close() {
@@ -166,10 +178,11 @@ public final class ControllerApp implements AutoCloseable {
         Optional<PlainProducer> direct = config.commands() == CommandDelivery.DIRECT
                 ? Optional.of(plainProducer("commands", config.topics().commands()))
                 : Optional.empty();
+        ClockEnds clocks = new ClockEnds();
         EventProcessor.Parts parts = new EventProcessor.Parts(
                 new Core(Limits.of(partitions), config.applicationId(), config.coreVersion()),
                 decoder,
-                new PartitionClock.Shared(codec, config.topics(), ticks, metrics, config.tickMs()),
+                new PartitionClock.Shared(codec, config.topics(), ticks, metrics, config.tickMs(), clocks),
                 new ResultSender.Shared(codec, config.topics(), partitions, direct, metrics),
                 new Sampler.Shared(config.streams().sampleTicks(), config.streams().sampleRows(), metrics, health),
                 metrics,
@@ -189,6 +202,7 @@ public final class ControllerApp implements AutoCloseable {
         LogWatch watch = closers.add("log watch", new LogWatch(config.kafka(), config.topics(), owner, health, space, this::stops));
         watch.start();
         shown.parts().add("brokers", watch::state);
+        drain = Optional.of(closers.add("drain", new Drain(config, partitions, clocks, relay)));
     }
 
     /** Closed after the stream threads, which end spans. */

@@ -117,6 +117,10 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
 
     private static void tick(PartitionClock clock, TaskRows rows, ProcessorContext<RecordTarget, byte[]> context, long wallMs) {
         int partition = context.taskId().partition();
+        if (clock.isEnding() && Ticks.areNodesGone(rows.tables(), partition)) {
+            clock.rest();
+            return;
+        }
         long nowMs = clock.timeMs(wallMs, Ticks.logTimeMs(rows.tables(), partition));
         clock.tick(nowMs, Ticks.isQuiet(rows.tables(), partition, nowMs));
     }

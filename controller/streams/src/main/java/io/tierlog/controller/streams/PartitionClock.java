@@ -47,12 +47,29 @@ final class PartitionClock {
      *
      * @param intervalMs distance between two ticks, in milliseconds
      */
-    record Shared(Codec codec, Topics topics, PlainProducer producer, ControllerMetrics metrics, int intervalMs) {}
+    record Shared(Codec codec, Topics topics, PlainProducer producer, ControllerMetrics metrics, int intervalMs, ClockEnds ends) {
+        /** Clocks that end with their tasks. */
+        Shared(Codec codec, Topics topics, PlainProducer producer, ControllerMetrics metrics, int intervalMs) {
+            this(codec, topics, producer, metrics, intervalMs, new ClockEnds());
+        }
+    }
 
     PartitionClock(Shared shared, int partition) {
         this.shared = shared;
         this.partition = partition;
         this.sender = newSender(partition);
+    }
+
+    /** Whether it ticks only where that is needed. */
+    boolean isEnding() {
+        return shared.ends().hasBegun();
+    }
+
+    /** No tick is needed now. */
+    void rest() {
+        if (!underWay.get()) {
+            shared.ends().rests(partition);
+        }
     }
 
     private static String newSender(int partition) {

@@ -8,6 +8,7 @@ import io.tierlog.events.RareWarning;
 import io.tierlog.schemas.SkipReason;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -22,6 +23,7 @@ import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
@@ -50,6 +52,8 @@ final class Relay implements LogLoop.Round, AutoCloseable {
     private final Health health;
     private final RareWarning warning = new RareWarning(LOG);
     private final LogLoop loop = new LogLoop("tierlog-relay", this);
+    private volatile boolean watched;
+    private volatile Map<TopicPartition, Long> carried = Map.of();
 
     Relay(ControllerConfig config, String instanceId, ControllerMetrics metrics, Health health) {
         this.config = config;
@@ -72,6 +76,26 @@ final class Relay implements LogLoop.Round, AutoCloseable {
         return loop.state("no message is carried from partition to partition");
     }
 
+    /** From now on {@link #hasCarried} knows what was carried. */
+    void watch() {
+        watched = true;
+    }
+
+    /** Whether all messages before these offsets, of each partition, are among the events. */
+    boolean hasCarried(Map<TopicPartition, Long> ends) {
+        Map<TopicPartition, Long> now = carried;
+        return ends.entrySet().stream().allMatch(end -> now.getOrDefault(end.getKey(), -1L) >= end.getValue());
+    }
+
+    /** Positions and not committed offsets, since only these pass the markers of transactions at the end. */
+    private void publish(Consumer<byte[], byte[]> consumer) {
+        if (watched) {
+            Map<TopicPartition, Long> positions = new HashMap<>();
+            consumer.assignment().forEach(partition -> positions.put(partition, consumer.position(partition)));
+            carried = positions;
+        }
+    }
+
     /** Recreates its clients after a failure and reads again what was not committed. */
     @Override
     public void run(LogLoop its) {
@@ -92,6 +116,7 @@ final class Relay implements LogLoop.Round, AutoCloseable {
             ConsumerRecords<byte[], byte[]> records = consumer.poll(POLL);
             loop.progressed();
             if (records.isEmpty()) {
+                publish(consumer);
                 continue;
             }
             List<Future<RecordMetadata>> appended = new ArrayList<>();
@@ -108,6 +133,7 @@ final class Relay implements LogLoop.Round, AutoCloseable {
                 }
             }
             consumer.commitSync();
+            publish(consumer);
         }
     }
 

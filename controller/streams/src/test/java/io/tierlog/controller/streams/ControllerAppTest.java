@@ -7,10 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.tierlog.controller.core.invariant.LogInvariants;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.LogReader;
 import io.tierlog.events.LogReader.Isolation;
 import io.tierlog.events.LogSetupException;
+import io.tierlog.events.Reading;
 import io.tierlog.events.registry.RegistryConfig;
 import io.tierlog.events.topic.Topics;
 import io.tierlog.schemas.LeaseEndReason;
@@ -22,6 +24,7 @@ import io.tierlog.schemas.SkipReason;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.InputSkipped;
 import io.tierlog.schemas.decision.TimeAdvanced;
+import io.tierlog.schemas.event.Event;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -30,6 +33,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -62,6 +66,45 @@ class ControllerAppTest {
             TestLog.await("five times", () -> decisions.of(TimeAdvanced.class).size() >= 5);
             decisions.assertChained();
             assertEquals("RUNNING", app.state());
+        }
+    }
+
+    /** A node whose agent has not ended needs each tick. Once it has, no tick comes behind the last decision, though the instance still runs. */
+    @Test
+    void aDrainedControllerHasDecidedEveryEvent() throws Exception {
+        try (TestLog log = new TestLog(BROKER.kafka(), 2);
+                LogReader<Event> events = log.reader(log.topics.events(), Event.class, Isolation.ALL);
+                LogReader<Fact> decisions = log.reader(log.topics.decisions(), Fact.class, Isolation.COMMITTED)) {
+            try (ControllerApp app = ControllerApp.start(log.controller(state).tickMs(500).build())) {
+                assertTrue(app.awaitRunning(TestLog.PATIENCE));
+                FakeAgent agent = new FakeAgent("n1", "process-1");
+                log.append(agent.registering());
+                agent.accepted(1);
+                assertFalse(app.drain(Duration.ofMillis(300)), "n1 lives");
+                log.append(agent.stopping());
+                assertTrue(app.drain(TestLog.PATIENCE));
+            }
+            Map<Integer, Long> last = new HashMap<>();
+            Map<Integer, Long> decided = new HashMap<>();
+            events.readToEnd(entry -> last.put(entry.partition(), entry.offset()));
+            decisions.readToEnd(entry -> decided.put(entry.partition(),
+                    LogInvariants.causeOffset(((Reading.Decoded<Fact>) entry.reading()).value())));
+            assertEquals(2, last.size());
+            assertEquals(last, decided);
+        }
+    }
+
+    /** All events are decided soon, but a clock may have a tick under way until it runs next: here for the first time after 15 s. */
+    @Test
+    void aDrainWaitsForTheClocks() throws Exception {
+        long startNs = System.nanoTime();
+        try (TestLog log = new TestLog(BROKER.kafka(), 2);
+                ControllerApp app = ControllerApp.start(log.controller(state).tickMs(15_000).build())) {
+            log.append(Script.tick(0, 1, 5_000));
+            log.append(Script.tick(1, 1, 5_000));
+            assertTrue(app.awaitRunning(TestLog.PATIENCE));
+            assertTrue(app.drain(TestLog.PATIENCE));
+            assertTrue(System.nanoTime() - startNs >= TimeUnit.SECONDS.toNanos(15));
         }
     }
 

@@ -40,8 +40,9 @@ import org.junit.jupiter.api.io.TempDir;
 class EventProcessorTest {
     private final Topics topics = Topics.DEFAULT;
     private final Codec codec = new Codec(Schemas.bundled());
-    private final PlainProducer producer = new PlainProducer(
-            "test", new MockProducer<>(true, null, new ByteArraySerializer(), new ByteArraySerializer()));
+    private final MockProducer<byte[], byte[]> log = new MockProducer<>(true, null, new ByteArraySerializer(), new ByteArraySerializer());
+    private final PlainProducer producer = new PlainProducer("test", log);
+    private final ClockEnds ends = new ClockEnds();
     private final KeyValueStore<Bytes, byte[]> rows = Stores.inMemoryKeyValueStore(ControllerTopology.STORE).get();
     private final EventProcessor processor = new EventProcessor(parts());
 
@@ -88,16 +89,55 @@ class EventProcessorTest {
         assertEquals(1, after.stream().filter(schedule -> !schedule.cancelled()).count(), "one clock");
     }
 
-    /** The row of a node is damaged after the task began: the failure is about the state, not about the record that needs the row. */
-    @Test
-    void aRowThatCannotBeReadIsNoFaultOfTheRecord(@TempDir Path state) {
+    private static MockProcessorContext<RecordTarget, byte[]> context(Path state, KeyValueStore<Bytes, byte[]> rows) {
         MockProcessorContext<RecordTarget, byte[]> context = new MockProcessorContext<>(new Properties(), new TaskId(0, 0), state.toFile());
         RowStore store = new RowStore(rows);
         store.init(context.getStateStoreContext(), store);
         context.addStateStore(store);
+        context.setCurrentSystemTimeMs(0);
+        return context;
+    }
+
+    private void process(MockProcessorContext<RecordTarget, byte[]> context, long offset, Event event) {
+        context.setRecordMetadata(topics.events(), 0, offset);
+        processor.process(new Record<>(Partitions.key(event.envelope().aggregate()), codec.encode(topics.events(), event), 0));
+    }
+
+    private long ticks() throws InterruptedException {
+        assertTrue(producer.awaitHandedOver(TestLog.PATIENCE));
+        return log.history().stream().filter(record -> record.topic().equals(topics.events())).count();
+    }
+
+    /** Before an instance is closed: a node that lives needs each tick, and a partition without one has none and reports that. */
+    @Test
+    void aClockThatEndsTicksOnlyWhereANodeLives(@TempDir Path state) throws InterruptedException {
+        MockProcessorContext<RecordTarget, byte[]> context = context(state, rows);
+        processor.init(context);
+        CapturedPunctuator clock = context.scheduledPunctuators().getFirst();
+        FakeAgent agent = new FakeAgent("a", "p1");
+        process(context, 0, Script.tick(0, 1, 1_000));
+        process(context, 1, agent.registering());
+        agent.accepted(1);
+        long startNs = System.nanoTime() - 1;
+        ends.begin();
+        clock.getPunctuator().punctuate(2_000);
+        assertEquals(1, ticks());
+        assertEquals(0, ends.restedSince(startNs));
+        process(context, 2, agent.stopping());
+        for (int i = 3; i < 20; i++) {
+            clock.getPunctuator().punctuate(i * 1_000L);
+        }
+        assertEquals(1, ticks());
+        assertEquals(1, ends.restedSince(startNs));
+        assertEquals(0, ends.restedSince(System.nanoTime()));
+    }
+
+    /** The row of a node is damaged after the task began: the failure is about the state, not about the record that needs the row. */
+    @Test
+    void aRowThatCannotBeReadIsNoFaultOfTheRecord(@TempDir Path state) {
+        MockProcessorContext<RecordTarget, byte[]> context = context(state, rows);
         processor.init(context);
         FakeAgent agent = new FakeAgent("a", "p1");
-        context.setCurrentSystemTimeMs(0);
         Bytes node = Bytes.wrap(Rows.NODES.encodeKey(new KeyWriter(), new RowKey.Aggregate("node/a")));
         rows.put(node, new byte[] {1, 2, 3});
 
@@ -113,7 +153,7 @@ class EventProcessorTest {
         return new EventProcessor.Parts(
                 new Core(Limits.of(1)),
                 new EventDecoder(codec.reader(Event.class), new EventDecoder.Rules(topics.events(), 1, 1 << 20, Set.of()), new Health(), metrics),
-                new PartitionClock.Shared(codec, topics, producer, metrics, 1_000),
+                new PartitionClock.Shared(codec, topics, producer, metrics, 1_000, ends),
                 new ResultSender.Shared(codec, topics, 1, Optional.of(producer), metrics),
                 new Sampler.Shared(1, 20, metrics, new Health()),
                 metrics,

@@ -36,6 +36,7 @@ import io.tierlog.schemas.command.ResumeRequest;
 import io.tierlog.schemas.command.WriteBackBlocks;
 import io.tierlog.schemas.event.AgentHeartbeat;
 import io.tierlog.schemas.event.AgentRegistering;
+import io.tierlog.schemas.event.AgentStopping;
 import io.tierlog.schemas.event.BackUpDone;
 import io.tierlog.schemas.event.BlocksRecovered;
 import io.tierlog.schemas.event.BlocksSealed;
@@ -117,6 +118,10 @@ final class FakeAgent {
     BlocksRecovered recovered(Prompt prompt) {
         List<PagedBlock> found = onDisk(IntStream.range(0, prompt.blocks()).mapToObj(prompt::block).toList());
         return stamped(new BlocksRecovered(blank(aggregate), Tier.DISK, NAMESPACE, found, 0));
+    }
+
+    AgentStopping stopping() {
+        return stamped(new AgentStopping(blank(aggregate), process));
     }
 
     AgentHeartbeat heartbeat() {

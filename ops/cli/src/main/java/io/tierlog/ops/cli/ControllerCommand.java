@@ -7,16 +7,23 @@ import io.tierlog.controller.streams.ControllerApp;
 import io.tierlog.controller.streams.ControllerConfig;
 import io.tierlog.controller.streams.ControllerException;
 import io.tierlog.controller.streams.ControllerOptions;
+import io.tierlog.events.Causes;
 import io.tierlog.events.config.OptionValues;
 import io.tierlog.events.config.Options;
 import io.tierlog.ops.cli.command.CliError;
+import io.tierlog.ops.cli.command.DrainLine;
 import io.tierlog.ops.cli.command.OptionFlags;
 import io.tierlog.ops.cli.command.ReadyLine;
 import io.tierlog.ops.cli.command.ServiceCommand;
+import java.io.IOException;
+import java.io.OutputStream;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
 
 /** {@code tierlog controller}: one instance of the controller, in the foreground. Its flags are the {@link ControllerOptions}. */
 @Command(
@@ -25,8 +32,15 @@ import picocli.CommandLine.Command;
         modelTransformer = OptionFlags.class,
         footer = {"", "It runs until Ctrl-C. A killed instance resumes when it is started again with the same --state-dir."})
 final class ControllerCommand extends ServiceCommand<ControllerCommand.Both> {
+    private static final Logger LOG = LoggerFactory.getLogger(ControllerCommand.class);
     private static final String NO_DIRECTORY = "no.directory";
     private static final Duration RUNNING = Duration.ofSeconds(90);
+
+    @Option(
+            names = DrainLine.FLAG,
+            hidden = true,
+            description = "For the demo: at the end of standard input decide all that is on the log, within that time, and print the outcome.")
+    int drainMs;
 
     @Override
     public Options options() {
@@ -95,6 +109,27 @@ final class ControllerCommand extends ServiceCommand<ControllerCommand.Both> {
             ReadyLine.port(line, "grpcPort", app.grpcPort());
             both.beside().ifPresent(directory -> directory.ready(line));
         });
+    }
+
+    @Override
+    protected void afterReady(Both both) {
+        if (drainMs > 0) {
+            // No virtual one: a read of standard input keeps its carrier.
+            Thread.ofPlatform().daemon().name("controller-drain").start(() -> drainAtEndOfInput(both.controller()));
+        }
+    }
+
+    private void drainAtEndOfInput(ControllerApp app) {
+        boolean complete = false;
+        try {
+            System.in.transferTo(OutputStream.nullOutputStream());
+            complete = app.drain(Duration.ofMillis(drainMs));
+        } catch (IOException e) {
+            LOG.warn("standard input cannot be read: {}", Causes.of(e));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        DrainLine.print(out(), complete);
     }
 
     @Override

@@ -94,6 +94,20 @@ public final class Ticks {
                 return false;
             }
         }
+        return areNodesGone(tables, clock) && !StoreEviction.isWanted(tables, clock, row.policy());
+    }
+
+    /**
+     * Whether no node of a partition lives or is cleaned up: then no tick is needed for a log that is to end, though rows of what has ended may still
+     * wait for their time. False before the first tick.
+     */
+    public static boolean areNodesGone(Tables tables, int partition) {
+        String clock = Aggregates.clock(partition);
+        ClockRow row = tables.get(Rows.CLOCK, new RowKey.Aggregate(clock));
+        return row != null && row.ticks() > 0 && areNodesGone(tables, clock);
+    }
+
+    private static boolean areNodesGone(Tables tables, String clock) {
         try (var scan = tables.range(Rows.MEMBERS, new RowKey.Text(clock, ""), null)) {
             while (scan.next()) {
                 NodeRow node = tables.get(Rows.NODES, new RowKey.Aggregate(scan.key().id()));
@@ -102,7 +116,7 @@ public final class Ticks {
                 }
             }
         }
-        return !StoreEviction.isWanted(tables, clock, row.policy());
+        return true;
     }
 
     /** What follows once the time is in the tables. */

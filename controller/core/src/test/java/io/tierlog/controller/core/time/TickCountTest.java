@@ -172,11 +172,14 @@ class TickCountTest {
     @Test
     void onlyWhereNothingLivesATickMayBeLeftOut() {
         assertFalse(Ticks.isQuiet(w.tables, 0, 1_000), "no clock has ticked yet");
+        assertFalse(Ticks.areNodesGone(w.tables, 0), "no clock has ticked yet");
         tick("a", 1, 1_000);
         assertTrue(Ticks.isQuiet(w.tables, 0, 2_000));
         Agent n = w.register("n", 10);
         assertFalse(Ticks.isQuiet(w.tables, 0, 2_000), "each tick counts for the node");
+        assertFalse(Ticks.areNodesGone(w.tables, 0));
         w.input(n.stopping());
         assertTrue(Ticks.isQuiet(w.tables, 0, 2_000));
+        assertTrue(Ticks.areNodesGone(w.tables, 0));
     }
 }

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import io.tierlog.events.Causes;
 import io.tierlog.ops.cli.command.CliError;
+import io.tierlog.ops.cli.command.DrainLine;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
@@ -34,6 +35,8 @@ final class ChildProcess implements AutoCloseable {
 
     private static final Duration READY = Duration.ofSeconds(60);
     private static final Duration STOP = Duration.ofSeconds(20);
+    /** On top of the time of a drain: until the process begins it, and until its answer is here. */
+    private static final Duration ANSWER = Duration.ofSeconds(5);
     private static final Path NOTHING = Path.of("/dev/null");
     private static final String LOG_LEVEL = "tierlog.log.level";
     private static final int SHOWN_LINES = 15;
@@ -42,6 +45,7 @@ final class ChildProcess implements AutoCloseable {
     private final Process process;
     private final Path log;
     private final CompletableFuture<JsonNode> ready = new CompletableFuture<>();
+    private final CompletableFuture<Boolean> drained = new CompletableFuture<>();
     private final CompletableFuture<Void> read = new CompletableFuture<>();
 
     private ChildProcess(String name, Process process, Path log) {
@@ -53,12 +57,14 @@ final class ChildProcess implements AutoCloseable {
     /** Launches what prints a line {@code {"event":"ready",...}} once it is ready; its standard error is appended to {@code logs/NAME.log}. */
     static ChildProcess service(String name, Path logs, List<String> arguments) {
         Path log = logs.resolve(name + ".log");
-        ChildProcess child = new ChildProcess(name, start(name, arguments, Redirect.appendTo(log.toFile())), log);
+        ChildProcess child = new ChildProcess(name, start(name, arguments, Redirect.PIPE, Redirect.appendTo(log.toFile())), log);
         ObjectMapper mapper = new ObjectMapper();
         child.read(line -> {
             JsonNode json = parsed(mapper, line);
-            if ("ready".equals(json.path("event").asText())) {
-                child.ready.complete(json);
+            switch (json.path("event").asText()) {
+                case "ready" -> child.ready.complete(json);
+                case DrainLine.EVENT -> child.drained.complete(json.path(DrainLine.COMPLETE).asBoolean());
+                default -> {}
             }
         });
         return child;
@@ -66,15 +72,15 @@ final class ChildProcess implements AutoCloseable {
 
     /** Launches what speaks for itself: its standard output goes to {@code lines}, its standard error is this process's. */
     static ChildProcess speaking(String name, List<String> arguments, Consumer<String> lines) {
-        ChildProcess child = new ChildProcess(name, start(name, arguments, Redirect.INHERIT), NOTHING);
+        ChildProcess child = new ChildProcess(name, start(name, arguments, Redirect.from(NOTHING.toFile()), Redirect.INHERIT), NOTHING);
         child.read(lines);
         return child;
     }
 
-    private static Process start(String name, List<String> arguments, Redirect errors) {
+    private static Process start(String name, List<String> arguments, Redirect input, Redirect errors) {
         ProcessBuilder builder = new ProcessBuilder(commandLine(arguments))
                 .redirectError(errors)
-                .redirectInput(Redirect.from(NOTHING.toFile()));
+                .redirectInput(input);
         builder.environment().keySet().removeIf(variable -> variable.startsWith("TIERLOG_"));
         try {
             return builder.start();
@@ -109,6 +115,7 @@ final class ChildProcess implements AutoCloseable {
             } catch (IOException | RuntimeException e) {
                 ready.completeExceptionally(e);
             } finally {
+                drained.complete(false);
                 read.complete(null);
             }
         });
@@ -142,6 +149,18 @@ final class ChildProcess implements AutoCloseable {
             return String.join(System.lineSeparator(), lines.subList(Math.max(0, lines.size() - SHOWN_LINES), lines.size()));
         } catch (IOException e) {
             return "it printed nothing";
+        }
+    }
+
+    /** Ends the standard input of a service that was started with {@link DrainLine#FLAG}, and waits for its drain; whether that was complete. */
+    boolean drain(Duration limit) throws InterruptedException {
+        try {
+            process.getOutputStream().close();
+            return drained.get(limit.plus(ANSWER).toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException | IOException e) {
+            return false;
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("a drain has no exception", e);
         }
     }
 

@@ -30,6 +30,22 @@ final class Closing implements AutoCloseable {
         return resource;
     }
 
+    /** Closes {@code resource} before its turn, unless it is closed. */
+    synchronized void now(AutoCloseable resource) {
+        if (steps.remove(resource)) {
+            try {
+                resource.close();
+            } catch (Exception e) {
+                throw new IllegalStateException("cannot close cleanly: " + Causes.of(e), e);
+            }
+        }
+    }
+
+    /** Whether it has closed all, or does so now. */
+    synchronized boolean isClosed() {
+        return closed;
+    }
+
     /** Runs {@code step} in its turn. */
     synchronized void atEnd(Runnable step) {
         steps.push(step::run);

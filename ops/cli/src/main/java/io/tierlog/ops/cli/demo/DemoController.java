@@ -110,6 +110,15 @@ final class DemoController implements ProgressListener, AutoCloseable {
         }
     }
 
+    /** Ends the clocks and waits until every event is decided; false when it is not within {@code limit}. For a controller that is there. */
+    boolean drain(Duration limit) throws InterruptedException {
+        ControllerApp there;
+        synchronized (this) {
+            there = controller;
+        }
+        return there != null && there.drain(limit);
+    }
+
     private void leave(int requestsDone) {
         close(controller);
         notes.println("The controller was stopped after " + requestsDone + " requests: nothing is fetched, requests go on after the prefetch wait.");

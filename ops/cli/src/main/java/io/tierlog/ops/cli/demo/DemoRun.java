@@ -101,8 +101,10 @@ final class DemoRun implements AutoCloseable {
         }
         LogWatch watch = closing.own(LogWatch.start(access, codec, Topics.DEFAULT));
         List<EngineNode> nodes = new ArrayList<>();
+        List<AutoCloseable> senders = new ArrayList<>();
         for (String name : nodeNames()) {
             AgentApp agent = closing.own(AgentApp.start(agentConfig(access, name)));
+            senders.addFirst(agent);
             nodes.add(new EngineNode(name, new AgentAddress.HostPort("127.0.0.1", agent.enginePort())));
         }
         System.err.println("Log at " + kafka.bootstrapServers() + ", data in " + data + (flags.keep ? "" : " (deleted at the end; --keep keeps it)"));
@@ -117,10 +119,23 @@ final class DemoRun implements AutoCloseable {
         if (flags.engines == DemoCommand.EngineKind.events) {
             EventEngines listened = closing.own(EventEngines.start(workload, new EventEngines.Place(
                     access.bootstrapServers(), directory(access).grpcPort(), plan.namespace(0), System.err)));
+            senders.addFirst(listened);
             DemoReport report = replay.run(plan, new ReplayRun.Watch(Optional.of(watch), controller, listened), part.alone());
-            return report.with(listened.finish());
+            report = report.with(listened.finish());
+            rest(senders, controller);
+            return report;
         }
-        return replay.run(plan, new ReplayRun.Watch(Optional.of(watch), controller, ProgressListener.none()), part.alone());
+        DemoReport report = replay.run(plan, new ReplayRun.Watch(Optional.of(watch), controller, ProgressListener.none()), part.alone());
+        rest(senders, controller);
+        return report;
+    }
+
+    /** Brings the log to rest: first the parts that append events end, and the controller decides what they have left. */
+    private void rest(List<AutoCloseable> senders, Optional<DemoController> controller) throws InterruptedException {
+        senders.forEach(closing::now);
+        if (controller.isPresent() && !controller.get().drain(ProcessDemo.DRAIN) && !closing.isClosed()) {
+            System.err.println(ProcessDemo.NOT_AT_REST);
+        }
     }
 
     /** The live page at its usual port, or at any free one while that is taken. Without a browser it costs the run nothing. */

@@ -8,6 +8,7 @@ import io.tierlog.events.TopicAdmin;
 import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.cli.command.CliError;
 import io.tierlog.ops.cli.command.ClusterOptions;
+import io.tierlog.ops.cli.command.DrainLine;
 import io.tierlog.ops.cli.policy.PolicyClient;
 import io.tierlog.schemas.Policy;
 import java.io.PrintWriter;
@@ -31,6 +32,15 @@ import java.util.stream.Collectors;
  * <p>One thread runs it; closing, from any thread, ends the processes, last first, and lets no other start.
  */
 final class ProcessDemo implements AutoCloseable {
+    /**
+     * How long the controller may take to decide what is on the log once the agents have ended: longer than the session of a node whose agent did not
+     * end in good order, which is ten ticks of a second.
+     */
+    static final Duration DRAIN = Duration.ofSeconds(20);
+
+    static final String NOT_AT_REST = "The controller has not decided every event within " + DRAIN.toSeconds()
+            + " s: the log ends before it is at rest, and audit verify --at-rest finds what is open.";
+
     private static final Duration POLICY_WAIT = Duration.ofSeconds(60);
     /** A part that was just restarted is not killed for this long. */
     private static final Duration LEAST_UPTIME = Duration.ofMillis(500);
@@ -91,7 +101,26 @@ final class ProcessDemo implements AutoCloseable {
         kill(plan, restarts, engine);
         int code = engine.exitCode();
         output.out().flush();
+        rest(nodes.reversed());
         return code;
+    }
+
+    /** Brings the log to rest: the agents end, and the controller decides what they have left. Does nothing once this is closed. */
+    private void rest(List<String> nodes) throws InterruptedException {
+        List<ChildProcess> agents;
+        ChildProcess controller;
+        synchronized (this) {
+            agents = nodes.stream().map(children::get).filter(Objects::nonNull).toList();
+            controller = children.get(CONTROLLER);
+        }
+        agents.forEach(ChildProcess::close);
+        if (controller != null && !controller.drain(DRAIN) && !isClosed()) {
+            report(NOT_AT_REST);
+        }
+    }
+
+    private synchronized boolean isClosed() {
+        return closed;
     }
 
     private void report(String what) {
@@ -124,6 +153,7 @@ final class ProcessDemo implements AutoCloseable {
                 "--api-listen", "none",
                 "--commands", flags.commands.name(),
                 "--commit-interval-ms", String.valueOf(flags.commitIntervalMs),
+                DrainLine.FLAG, String.valueOf(DRAIN.toMillis()),
                 "--format", "json"));
         line.addAll(spans());
         return line;
