@@ -45,6 +45,11 @@ final class EngineErrors {
                 .asRuntimeException(trailers);
     }
 
+    /** A call of a session that is not open. */
+    static StatusRuntimeException unknownSession() {
+        return of(Refusal.UNKNOWN_SESSION, "no such session: open one, and use the id of its first notice", false);
+    }
+
     /** A call whose deadline has passed. */
     static StatusRuntimeException expired(String detail) {
         Metadata trailers = new Metadata();

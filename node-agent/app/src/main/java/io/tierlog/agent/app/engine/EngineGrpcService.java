@@ -149,7 +149,7 @@ final class EngineGrpcService extends EngineServiceGrpc.EngineServiceImplBase {
         }
         EngineSession session = sessions.find(request.getSession());
         if (session == null) {
-            observer.onError(unknownSession());
+            observer.onError(EngineErrors.unknownSession());
             return;
         }
         ServerCallStreamObserver<RegisterBuffersReply> caller = (ServerCallStreamObserver<RegisterBuffersReply>) observer;
@@ -312,9 +312,12 @@ final class EngineGrpcService extends EngineServiceGrpc.EngineServiceImplBase {
     }
 
     /** The observer that answers every rank, when all have made the call; nothing while ranks are missing. */
-    private <R> Optional<ServerCallStreamObserver<R>> everyRank(Message call, boolean ranked, int rank, StreamObserver<R> observer) {
+    private <R> Optional<ServerCallStreamObserver<R>> everyRank(
+            Message call, String session, boolean ranked, int rank, StreamObserver<R> observer) {
         ServerCallStreamObserver<R> caller = (ServerCallStreamObserver<R>) observer;
-        return ranked ? rankedCalls.called(call, rank, wiring.agreed().ranks(), caller) : Optional.of(caller);
+        return ranked
+                ? rankedCalls.called(call, rank, wiring.agreed().ranks(), sessions.find(session) != null, caller)
+                : Optional.of(caller);
     }
 
     @Override
@@ -355,10 +358,11 @@ final class EngineGrpcService extends EngineServiceGrpc.EngineServiceImplBase {
         };
         Attempt attempt = new Attempt(request.getSession(), request.getRequest(), request.getAttempt());
         Message call = request.toBuilder().clearRank().build();
-        everyRank(call, request.hasRank(), request.getRank(), observer).ifPresent(all -> unary(all, request.getSession(), maker, answer -> {
-            Answer.Loaded loaded = expect(Answer.Loaded.class, answer);
-            return LoadReply.newBuilder().setLoaded(loaded.blocks()).setReason(loaded.reason()).build();
-        }, number -> new AgentInput.CallGone(number, attempt, pages(request.getBlocksList()))));
+        everyRank(call, request.getSession(), request.hasRank(), request.getRank(), observer)
+                .ifPresent(all -> unary(all, request.getSession(), maker, answer -> {
+                    Answer.Loaded loaded = expect(Answer.Loaded.class, answer);
+                    return LoadReply.newBuilder().setLoaded(loaded.blocks()).setReason(loaded.reason()).build();
+                }, number -> new AgentInput.CallGone(number, attempt, pages(request.getBlocksList()))));
     }
 
     @Override
@@ -370,7 +374,7 @@ final class EngineGrpcService extends EngineServiceGrpc.EngineServiceImplBase {
     public void sealed(SealedRequest request, StreamObserver<Ack> observer) {
         Maker maker = (number, session) -> arguments.sealed(number, request, session.devicePages());
         Message call = request.toBuilder().clearRank().build();
-        everyRank(call, request.hasRank(), request.getRank(), observer)
+        everyRank(call, request.getSession(), request.hasRank(), request.getRank(), observer)
                 .ifPresent(all -> unary(all, request.getSession(), maker, answer -> {
                     int first = request.getBlocksCount() == 0 ? 0 : request.getBlocks(0).getIndex();
                     int taken = PromptBound.taken(first, request.getBlocksCount(), limits.promptBlocks());
@@ -449,7 +453,7 @@ final class EngineGrpcService extends EngineServiceGrpc.EngineServiceImplBase {
             caller.onError(EngineErrors.expired("the deadline of the call had passed when it came; nothing was begun"));
             departure.gone();
         } else if (found == null) {
-            caller.onError(unknownSession());
+            caller.onError(EngineErrors.unknownSession());
         } else {
             give(call, PendingCalls.unary(caller, encode), () -> maker.make(call, found), departure);
         }
@@ -512,9 +516,5 @@ final class EngineGrpcService extends EngineServiceGrpc.EngineServiceImplBase {
 
     private static StatusRuntimeException bad(BadArgumentException e) {
         return EngineErrors.of(Refusal.BAD_ARGUMENT, String.valueOf(e.getMessage()), false);
-    }
-
-    private static StatusRuntimeException unknownSession() {
-        return EngineErrors.of(Refusal.UNKNOWN_SESSION, "no such session: open one, and use the id of its first notice", false);
     }
 }

@@ -13,7 +13,8 @@ import java.util.TreeMap;
 /**
  * Calls that every rank of an engine makes: they wait here until the last rank has called, and all receive one answer.
  *
- * <p>Safe for use by several threads; a bounded number of calls. A rank whose caller goes away before the last has called has not called.
+ * <p>Safe for use by several threads; a bounded number of calls, each of a session that was open. A rank whose caller goes away before the last has
+ * called has not called.
  */
 final class RankedCalls {
     private final Map<Message, SortedMap<Integer, ServerCallStreamObserver<?>>> waiting = new HashMap<>();
@@ -28,9 +29,10 @@ final class RankedCalls {
      *
      * @param call the same for every rank
      * @param ranks that make it
+     * @param isOpen whether the session of the call is open: without one it is not kept
      * @return to answer all of them with, when this was the last; nothing when others are missing, or the call was refused here
      */
-    <R> Optional<ServerCallStreamObserver<R>> called(Message call, int rank, int ranks, ServerCallStreamObserver<R> caller) {
+    <R> Optional<ServerCallStreamObserver<R>> called(Message call, int rank, int ranks, boolean isOpen, ServerCallStreamObserver<R> caller) {
         if (rank < 0 || rank >= ranks) {
             caller.onError(EngineErrors.of(Refusal.BAD_ARGUMENT, "rank is " + rank + ", this agent has " + ranks + " from 0 on", false));
             return Optional.empty();
@@ -41,6 +43,11 @@ final class RankedCalls {
         SortedMap<Integer, ServerCallStreamObserver<?>> callers;
         synchronized (this) {
             callers = waiting.get(call);
+            // Where other ranks wait, their session has ended meanwhile: with the last rank all receive that.
+            if (callers == null && !isOpen) {
+                caller.onError(EngineErrors.unknownSession());
+                return Optional.empty();
+            }
             if (callers == null && waiting.size() >= most) {
                 caller.onError(EngineErrors.of(Refusal.BUSY, waiting.size() + " calls wait for other ranks already", true));
                 return Optional.empty();

@@ -217,6 +217,15 @@ class EngineRanksTest {
     }
 
     @Test
+    void aLoadOfAnUnknownSessionIsRefusedBeforeTheOtherRankAsks() throws Exception {
+        open();
+        LoadRequest load = LoadRequest.newBuilder().setSession("gpu0-0123456789abcdef").setRequest("r").setAttempt(1).setRank(1).build();
+
+        Throwable refused = joined().getFirst().load(load).handle((_, e) -> e.getCause()).get(10, TimeUnit.SECONDS);
+        assertEquals(Status.Code.NOT_FOUND, Status.fromThrowable(refused).getCode());
+    }
+
+    @Test
     void aRankThatLeavesEndsTheSessionAndTheSessionItsRanks() throws Exception {
         TestEngine engine = open();
         List<Rank> ranks = joined();
