@@ -7,17 +7,23 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.sun.net.httpserver.HttpServer;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.kafka.EmbeddedKafka;
 import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -104,9 +110,13 @@ class HeadsCommandTest {
         return onLog(topics, all.toArray(String[]::new));
     }
 
-    private static void deleteEvents(Topics topics) throws Exception {
+    /** Deletes the topic of events, and makes it again. */
+    private void loseEvents(Topics topics) throws Exception {
         try (Admin admin = Admin.create(KafkaAccess.of(broker.bootstrapServers()).client(Map.of()))) {
             admin.deleteTopics(List.of(topics.events())).all().get(60, TimeUnit.SECONDS);
+        }
+        for (int i = 0; !onLog(topics, "topics", "create", "--partitions", "2").out().contains("made   " + topics.events()); i++) {
+            assertTrue(i < 1_000, "the topic is not made again");
         }
     }
 
@@ -120,10 +130,7 @@ class HeadsCommandTest {
         assertTrue(whole.out().contains("heads       1 signed, the last is 1 of 2"), whole.out());
         assertTrue(whole.out().contains(": 3 records are as signed, in 1 stretches") && whole.out().contains("all holds"), whole.out());
 
-        deleteEvents(topics);
-        for (int i = 0; !onLog(topics, "topics", "create", "--partitions", "2").out().contains("made   " + topics.events()); i++) {
-            assertTrue(i < 1_000, "the topic is not made again");
-        }
+        loseEvents(topics);
         write(topics, 1);
         Output cut = verify(topics);
         assertEquals(1, cut.code(), cut.toString());
@@ -182,6 +189,62 @@ class HeadsCommandTest {
         assertTrue(third.json().get("first").get("detail").asText().startsWith("head 2, which an earlier audit has checked, is not there"),
                 third.out());
         assertEquals(third.json().get("first"), onLog(topics, audit.toArray(String[]::new)).json().get("first"), "the next audit finds the same");
+    }
+
+    /** Threads of clients of Kafka and of a registry, of which each client has its own. */
+    private static Set<Thread> clientThreads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith("kafka-producer-network-thread")
+                        || thread.getName().startsWith("kafka-admin-client-thread")
+                        || thread.getName().matches("HttpClient-\\d+-SelectorManager"))
+                .collect(Collectors.toSet());
+    }
+
+    private static void assertNoClientIsLeft(Set<Thread> before, Output output) {
+        Set<Thread> left = clientThreads();
+        left.removeAll(before);
+        assertEquals(Set.of(), left, output::toString);
+    }
+
+    /** A registry for one schema. */
+    private static HttpServer registry() throws Exception {
+        HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
+        AtomicReference<byte[]> schema = new AtomicReference<>(new byte[0]);
+        server.createContext("/", exchange -> {
+            byte[] reply = schema.get();
+            if (exchange.getRequestMethod().equals("POST")) {
+                schema.set(exchange.getRequestBody().readAllBytes());
+                reply = "{\"id\":7}".getBytes(StandardCharsets.UTF_8);
+            }
+            exchange.sendResponseHeaders(200, reply.length);
+            exchange.getResponseBody().write(reply);
+            exchange.close();
+        });
+        server.start();
+        return server;
+    }
+
+    @Test
+    void aSignerThatEndsLeavesNoClientOpen() throws Exception {
+        Topics topics = log("closed", 1);
+        HttpServer registry = registry();
+        String url = "http://127.0.0.1:" + registry.getAddress().getPort();
+        String[] running = {"log", "sign", "--key", file("head.key"), "--head-keys", file("head.pub"), "--registry-url", url};
+        Set<Thread> before = clientThreads();
+        try {
+            Output once = sign(topics, "--registry-url", url);
+            assertTrue(once.code() == 0 && once.out().startsWith("the last head is 1 of 2"), once.toString());
+            assertNoClientIsLeft(before, once);
+            loseEvents(topics);
+            Output lost = sign(topics, "--registry-url", url);
+            assertTrue(lost.code() == 1 && lost.err().contains("the end of the log was lost"), lost.toString());
+            assertNoClientIsLeft(before, lost);
+            Output notStarted = onLog(new Topics("nowhere"), running);
+            assertTrue(notStarted.code() == 2 && notStarted.err().contains("topics are missing"), notStarted.toString());
+            assertNoClientIsLeft(before, notStarted);
+        } finally {
+            registry.stop(0);
+        }
     }
 
     @Test
