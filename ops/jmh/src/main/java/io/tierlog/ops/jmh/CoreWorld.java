@@ -23,6 +23,7 @@ import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.TierCapacity;
 import io.tierlog.schemas.WireRecord;
+import io.tierlog.schemas.WireType;
 import io.tierlog.schemas.WritePolicy;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.event.AgentRegistering;
@@ -30,10 +31,8 @@ import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.PolicyPublished;
 import io.tierlog.schemas.event.RequestSubmitted;
 import io.tierlog.schemas.event.Tick;
-import java.io.ByteArrayOutputStream;
 import java.io.Closeable;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -42,9 +41,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
-import org.apache.avro.io.BinaryEncoder;
-import org.apache.avro.io.EncoderFactory;
-import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 
 /**
@@ -70,8 +66,6 @@ final class CoreWorld implements Closeable {
     private long timeMs;
     private long prompts;
     private long logBytes = -1;
-    private final ByteArrayOutputStream counted = new ByteArrayOutputStream();
-    private @Nullable BinaryEncoder encoder;
     private DecideResult last = new DecideResult(List.of(), List.of(), List.of(), Outcome.APPLIED);
 
     private CoreWorld(Tables tables, Closeable store) {
@@ -135,22 +129,14 @@ final class CoreWorld implements Closeable {
             throw new IllegalStateException(last.outcome() + ": " + event);
         }
         if (logBytes >= 0) {
-            logBytes += encoded(event);
-            last.facts().forEach(fact -> logBytes += encoded(fact));
+            logBytes += encoded(WireType.of(event), event);
+            last.facts().forEach(fact -> logBytes += encoded(WireType.of(fact), fact));
         }
         return last;
     }
 
-    private long encoded(WireRecord value) {
-        try {
-            counted.reset();
-            encoder = EncoderFactory.get().binaryEncoder(counted, encoder);
-            value.encode(encoder);
-            encoder.flush();
-            return counted.size();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+    private static <T extends WireRecord> long encoded(WireType<T> type, WireRecord value) {
+        return type.encode(type.javaType().cast(value)).length;
     }
 
     /** Counts from now on what the events and the decisions take, before compression. */
