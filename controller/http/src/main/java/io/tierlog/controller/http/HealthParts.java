@@ -96,6 +96,11 @@ public final class HealthParts {
         parts.put(name, part);
     }
 
+    /** How a part is; WELL when there is none of that name. */
+    State state(String name) {
+        return parts.getOrDefault(name, () -> State.WELL).get();
+    }
+
     /** The level of the worst part. */
     public Level worst() {
         return parts.values().stream().map(part -> part.get().level()).max(Level::compareTo).orElse(Level.WELL);

@@ -5,6 +5,7 @@ import io.tierlog.controller.core.Core;
 import io.tierlog.controller.core.api.Limits;
 import io.tierlog.controller.core.table.Table;
 import io.tierlog.controller.http.Endpoint;
+import io.tierlog.controller.http.HealthLog;
 import io.tierlog.controller.http.ServerException;
 import io.tierlog.controller.http.StatusServer;
 import io.tierlog.controller.streams.api.LogAccess;
@@ -35,6 +36,7 @@ import io.tierlog.traces.SpanExport;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -261,6 +263,7 @@ public final class ControllerApp implements AutoCloseable {
         shown.producers(gauges::freeShare);
         shown.inputs(metrics::decidedNs, config.tickMs(),
                 () -> streams.metadataForLocalThreads().stream().anyMatch(thread -> !thread.activeTasks().isEmpty()));
+        closers.add("health log", new HealthLog("tierlog-health", shown.parts(), Set.of("inputs", "producer")));
         streams.setStateListener((now, before) -> {
             health.streams(now);
             if (now == KafkaStreams.State.RUNNING) {

@@ -39,6 +39,7 @@ final class EventDecoder {
     private final Rules rules;
     private final Health health;
     private final RareWarning forgedWarning = new RareWarning(LOG);
+    private final RareWarning asideWarning = new RareWarning(LOG);
 
     /**
      * What is taken in.
@@ -142,10 +143,12 @@ final class EventDecoder {
         return new Input.Recorded(position.partition(), position.offset(), event, crc32c);
     }
 
-    /** The same, on health too. */
+    /** The same, in the log and on health too. */
     private Input.Unreadable putAside(InputPosition position, SkipReason reason, String detail) {
-        health.putAside("the record at partition " + position.partition() + " offset " + position.offset() + " is in the dead letters: " + reason
-                + ", " + shown(detail));
+        String all = "the record at partition " + position.partition() + " offset " + position.offset() + " is in the dead letters: " + reason
+                + ", " + shown(detail);
+        asideWarning.warn("{}", all);
+        health.putAside(all);
         return unreadable(position, reason, detail);
     }
 

@@ -20,6 +20,7 @@ import org.slf4j.LoggerFactory;
  */
 final class LogWatch implements LogLoop.Round, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(LogWatch.class);
+    private static final String NOT_WATCHED = "the log is not watched for now: {}";
     private static final long INTERVAL_MS = 10_000;
 
     /** Two controllers that open the same new log at once must notice it soon. */
@@ -34,6 +35,7 @@ final class LogWatch implements LogLoop.Round, AutoCloseable {
     private final long intervalMs;
     private final RareWarning warning = new RareWarning(LOG);
     private final LogLoop loop = new LogLoop("tierlog-log-watch", this);
+    private String wrong = "";
 
     LogWatch(KafkaAccess access, Topics topics, LogOwner owner, Health health, FreeSpace space, Consumer<ControllerException> fatal) {
         this(access, topics, owner, health, space, fatal, INTERVAL_MS);
@@ -83,22 +85,32 @@ final class LogWatch implements LogLoop.Round, AutoCloseable {
         try (TopicAdmin admin = new TopicAdmin(access)) {
             space.lookAtLog(admin);
             admin.check(topics);
+            wrong = "";
             health.logIsWell();
             loop.progressed();
             return !owner.isOurs();
         } catch (LogSetupException.TopicsMissing | LogSetupException.PartitionsDiffer e) {
-            health.logIsWrong(String.valueOf(e.getMessage()));
+            logIsWrong(String.valueOf(e.getMessage()));
             loop.progressed();
         } catch (LogSetupException e) {
             loop.failing(String.valueOf(e.getMessage()));
+            warning.warn(NOT_WATCHED, String.valueOf(e.getMessage()));
         } catch (RuntimeException e) {
             if (e instanceof ControllerException wrong && !(e instanceof ControllerException.RegistryUnreachable)) {
                 fatal.accept(wrong);
             } else {
                 loop.failing(Causes.of(e));
-                warning.warn("the log is not watched for now: {}", Causes.of(e));
+                warning.warn(NOT_WATCHED, Causes.of(e));
             }
         }
         return false;
+    }
+
+    private void logIsWrong(String what) {
+        if (!what.equals(wrong)) {
+            LOG.warn("{}", what);
+        }
+        wrong = what;
+        health.logIsWrong(what);
     }
 }

@@ -7,12 +7,16 @@ import io.tierlog.controller.core.table.Tables;
 import io.tierlog.events.Partitions;
 import java.util.EnumMap;
 import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * How far the timers of a task are behind: after each tick, how long the oldest timer that is still due has been due, by queue. Only for the task's
  * stream thread. Trade-off: three range reads of one row a tick.
  */
 final class TimerLag {
+    private static final Logger LOG = LoggerFactory.getLogger(TimerLag.class);
+
     /** Beyond this, in milliseconds of log time, health is bad: leases and cancels come too late. */
     static final long ACT_MS = 10_000;
 
@@ -22,6 +26,7 @@ final class TimerLag {
     private final ControllerMetrics metrics;
     private final Health health;
     private final int partition;
+    private boolean wasLate;
 
     TimerLag(ControllerMetrics metrics, Health health, int partition) {
         this.metrics = metrics;
@@ -39,7 +44,12 @@ final class TimerLag {
                 late.put(queue, lagMs);
             }
         }
-        health.timers(partition, late.isEmpty() ? "" : "timers of partition " + partition + " are late, in ms: " + late);
+        String what = late.isEmpty() ? "" : "timers of partition " + partition + " are late, in ms: " + late;
+        if (!late.isEmpty() && !wasLate) {
+            LOG.warn("{}; more instances or cores help when it does not pass", what);
+        }
+        wasLate = !late.isEmpty();
+        health.timers(partition, what);
     }
 
     /** The task is closed: its partition is another one's. */

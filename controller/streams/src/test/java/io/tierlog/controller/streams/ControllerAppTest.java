@@ -110,17 +110,21 @@ class ControllerAppTest {
 
     @Test
     void aFaultOfTheBrokersReplacesTheThreadAndADefectEndsTheProcess() throws Exception {
-        try (TestLog log = new TestLog(BROKER.kafka(), 2); ControllerApp app = ControllerApp.start(log.controller(state).tickMs(50).build())) {
+        try (TestLog log = new TestLog(BROKER.kafka(), 2);
+                LoggedLines lines = new LoggedLines(ControllerApp.class);
+                ControllerApp app = ControllerApp.start(log.controller(state).tickMs(50).build())) {
             assertTrue(app.awaitRunning(TestLog.PATIENCE));
 
             StreamsException ofBrokers = new StreamsException("commit", new InvalidTxnStateException("it was ended"));
             assertEquals(StreamThreadExceptionResponse.REPLACE_THREAD, app.fatal(ofBrokers));
             assertFalse(app.ended().isDone());
             assertTrue(get(app, "/metrics").body().contains("tierlog_stream_threads_replaced_total 1.0"));
+            assertEquals(1, lines.with("another stream thread goes on, since the brokers failed this one: "), lines::toString);
 
             StreamsException ofOurs = new StreamsException("process", new IllegalStateException("defect"));
             assertEquals(StreamThreadExceptionResponse.SHUTDOWN_CLIENT, app.fatal(ofOurs));
             assertTrue(app.ended().get().isPresent());
+            assertEquals(1, lines.with("the controller stops: "), lines::toString);
         }
     }
 

@@ -75,11 +75,16 @@ class CorruptStateTest {
             for (int round = 0; round < 2; round++) {
                 damage(names, how);
                 int before = decisions.of(TimeAdvanced.class).size();
-                try (ControllerApp app = ControllerApp.start(log.controller(stateDir).tickMs(20).build())) {
+                try (LoggedLines lines = new LoggedLines(DamagedState.class);
+                        ControllerApp app = ControllerApp.start(log.controller(stateDir).tickMs(20).build())) {
                     assertTrue(app.awaitRunning(TestLog.PATIENCE), () -> "ended: " + app.ended().getNow(null));
                     TestLog.await("it goes on", () -> decisions.of(TimeAdvanced.class).size() > before + 20);
-                    String health = health(app);
-                    assertTrue(health.contains("RUNNING") && health.contains("damaged") && health.contains("corrupt-state"), health);
+                    String health = get(app, "/health");
+                    assertTrue(health.contains("RUNNING") && health.contains("\"part\":\"state\",\"level\":\"DEGRADED\"")
+                            && health.contains("damaged") && health.contains("corrupt-state"), health);
+                    String metrics = get(app, "/metrics");
+                    assertTrue(metrics.contains("tierlog_state_damaged_total 1.0"), metrics);
+                    assertEquals(1, lines.with("the state of task 0_0 was damaged"), lines::toString);
                 }
                 try (Stream<Path> kept = Files.list(stateDir.resolve("corrupt-state"))) {
                     assertEquals(List.of("0_0"), kept.map(file -> file.getFileName().toString()).toList(), "one for each task");
@@ -89,8 +94,8 @@ class CorruptStateTest {
         }
     }
 
-    private static String health(ControllerApp app) throws Exception {
-        URI uri = URI.create("http://127.0.0.1:" + app.httpPort() + "/health");
+    private static String get(ControllerApp app, String path) throws Exception {
+        URI uri = URI.create("http://127.0.0.1:" + app.httpPort() + path);
         try (HttpClient client = HttpClient.newHttpClient()) {
             return client.send(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString()).body();
         }

@@ -19,6 +19,10 @@ import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.InputSkipped;
 import io.tierlog.schemas.decision.TimeAdvanced;
 import io.tierlog.schemas.event.Tick;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
@@ -61,6 +65,7 @@ class ForeignSchemaTest {
         int id = registry.holds(new Schema.Parser().parse(Tick.SCHEMA.toString().replace("Wall clock of the sender", "Clock of the sender")));
         try (TestLog log = new TestLog(broker, 1);
                 RegistryClient client = new RegistryClient(RegistryConfig.of(registry.url()));
+                LoggedLines lines = new LoggedLines(EventDecoder.class);
                 ControllerApp app = ControllerApp.start(config(log).build());
                 LogReader<Fact> reader = reader(log, client)) {
             assertTrue(app.awaitRunning(TestLog.PATIENCE));
@@ -68,6 +73,10 @@ class ForeignSchemaTest {
             registry.setUp(false);
             log.append(0, Partitions.key("clock/0"), WireFormat.frame(id, Codec.avro(Script.tick(0, 1, 5_000))));
             TestLog.await("the wait", () -> app.state().equals("WAITING_FOR_REGISTRY"));
+            String health = get(app, "/health");
+            assertTrue(health.contains("\"part\":\"registry\",\"level\":\"FAILED\""), health);
+            assertTrue(get(app, "/metrics").contains("tierlog_registry_waits_total 1.0"));
+            assertEquals(1, lines.with("waiting for the schema registry"), lines::toString);
             assertEquals(List.of(), decisions.all());
             registry.setUp(true);
             TestLog.await("the tick", () -> decisions.of(TimeAdvanced.class).size() == 1);
@@ -117,13 +126,15 @@ class ForeignSchemaTest {
                 LogReader<Fact> reader = reader(log, client)) {
             Decisions decisions = new Decisions(reader);
             long offset = log.append(0, Partitions.key("clock/0"), WireFormat.frame(id, new byte[] {2}));
-            try (ControllerApp app = ControllerApp.start(config(log).build())) {
+            try (LoggedLines lines = new LoggedLines(ControllerApp.class);
+                    ControllerApp app = ControllerApp.start(config(log).build())) {
                 Throwable failure = app.ended().get(60, TimeUnit.SECONDS).orElseThrow();
                 assertInstanceOf(ControllerException.InputFailed.class, failure);
                 String message = String.valueOf(failure.getMessage());
                 assertTrue(message.contains("io.tierlog.schemas.event.BlocksDreamt"), message);
                 assertTrue(message.contains("--skip-input 0:" + offset), message);
                 TestLog.await("stopped", () -> app.state().equals("STOPPED"));
+                assertEquals(1, lines.with("the controller stops: "), lines::toString);
             }
             assertEquals(List.of(), decisions.all());
             ControllerConfig skipping = config(log).skipInputs(Set.of(new InputPosition(0, offset))).build();
@@ -132,6 +143,13 @@ class ForeignSchemaTest {
                 assertEquals(SkipReason.OPERATOR, decisions.of(InputSkipped.class).getFirst().reason());
                 assertTrue(app.awaitRunning(TestLog.PATIENCE));
             }
+        }
+    }
+
+    private static String get(ControllerApp app, String path) throws Exception {
+        try (HttpClient client = HttpClient.newHttpClient()) {
+            return client.send(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + app.httpPort() + path)).build(),
+                    HttpResponse.BodyHandlers.ofString()).body();
         }
     }
 

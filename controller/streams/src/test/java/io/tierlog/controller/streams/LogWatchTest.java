@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.net.httpserver.HttpServer;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
+import io.tierlog.controller.http.StatusServer;
 import io.tierlog.events.Codec;
 import io.tierlog.events.LogReader;
 import io.tierlog.events.LogReader.Isolation;
@@ -33,6 +35,14 @@ class LogWatchTest {
     @RegisterExtension
     private static final TestBroker BROKER = new TestBroker();
 
+    private final PrometheusRegistry registry = new PrometheusRegistry();
+
+    private double level(String part) {
+        return registry.scrape(name -> name.equals("tierlog_health_level")).stream().map(GaugeSnapshot.class::cast)
+                .flatMap(gauge -> gauge.getDataPoints().stream()).filter(point -> part.equals(point.getLabels().get("part")))
+                .mapToDouble(GaugeSnapshot.GaugeDataPointSnapshot::getValue).sum();
+    }
+
     private static FreeSpace space(Health health) {
         return new FreeSpace(Path.of("."), new PrometheusRegistry(), health::lowSpace);
     }
@@ -40,9 +50,11 @@ class LogWatchTest {
     @Test
     void aMissingTopicIsNamedAtHealthUntilItIsThereAgain() throws Exception {
         Health health = new Health();
+        ControllerParts parts = new ControllerParts(registry, health);
         health.streams(KafkaStreams.State.RUNNING);
         List<Throwable> failures = new ArrayList<>();
-        try (TestLog log = new TestLog(BROKER.kafka(), 2);
+        try (LoggedLines lines = new LoggedLines(LogWatch.class);
+                TestLog log = new TestLog(BROKER.kafka(), 2);
                 TopicAdmin topics = new TopicAdmin(log.access);
                 Admin admin = Admin.create(log.access.client(Map.of()))) {
             LogOwner owner = new LogOwner(log.access, log.topics, log.codec, 2, "c", (_, _) -> {});
@@ -51,7 +63,11 @@ class LogWatchTest {
                 watch.start();
                 TestLog.await("the finding", () -> health.state() == Health.State.LOG_INCOMPLETE);
                 assertTrue(health.detail().contains(log.topics.commands()), health.detail());
-                assertFalse(health.report("i").working());
+                StatusServer.Report report = parts.report("i");
+                assertFalse(report.working());
+                assertTrue(report.body().toString().contains("{\"part\":\"log\",\"level\":\"FAILED\",\"detail\":\""), report::toString);
+                assertEquals(2, level("log"));
+                assertEquals(1, lines.with(log.topics.commands()), lines::toString);
                 topics.create(log.topics, 2, 1);
                 TestLog.await("its end", () -> health.state() == Health.State.RUNNING);
             }

@@ -80,6 +80,7 @@ class PoisonedTopicsTest {
         try (TestLog log = new TestLog(BROKER.kafka(), 1);
                 Decisions.DeadLetters letters = new Decisions.DeadLetters(log);
                 LogReader<Fact> reader = log.reader(log.topics.decisions(), Fact.class, Isolation.COMMITTED);
+                LoggedLines lines = new LoggedLines(EventDecoder.class);
                 ControllerApp app = ControllerApp.start(config(log).build())) {
             assertTrue(app.awaitRunning(TestLog.PATIENCE));
             Decisions decisions = new Decisions(reader);
@@ -92,6 +93,9 @@ class PoisonedTopicsTest {
             decisions.assertChained();
             String health = get(app.httpPort(), "/health");
             assertTrue(health.contains("\"part\":\"records\",\"level\":\"DEGRADED\""), health);
+            String metrics = get(app.httpPort(), "/metrics");
+            assertTrue(metrics.contains("tierlog_inputs_skipped_total{reason=\"TOO_LARGE\"} 1.0"), metrics);
+            assertTrue(lines.with("is in the dead letters: TOO_LARGE") >= 1, lines::toString);
         }
     }
 
@@ -145,6 +149,7 @@ class PoisonedTopicsTest {
     void aChangelogRowThatIsNoneIsLeftOutAndNamed() throws Exception {
         try (TestLog log = new TestLog(BROKER.kafka(), 1);
                 LogReader<Fact> reader = log.reader(log.topics.decisions(), Fact.class, Isolation.COMMITTED);
+                LoggedLines lines = new LoggedLines("io.tierlog.controller.streams.api.CommittedState");
                 ControllerApp app = ControllerApp.start(config(log).api(ApiConfig.loopback(0)).build())) {
             assertTrue(app.awaitRunning(TestLog.PATIENCE));
             TestLog.await("the API answers", () -> get(app.apiPort(), "/v1/nodes").contains("\"nodes\""));
@@ -155,6 +160,8 @@ class PoisonedTopicsTest {
             append(log, changelog, new byte[] {-1, 7}, new byte[] {7});
             TestLog.await("health names it", () -> get(app.httpPort(), "/health")
                     .contains("\"part\":\"operator_api\",\"level\":\"DEGRADED\",\"detail\":\"the operator API leaves out 1"));
+            assertTrue(get(app.httpPort(), "/metrics").contains("tierlog_health_level{part=\"operator_api\"} 1.0"));
+            assertEquals(1, lines.with("a row of nodes is left out of the operator API"), lines::toString);
             assertTrue(get(app.apiPort(), "/v1/nodes").contains("cannot be read"), () -> get(app.apiPort(), "/v1/nodes"));
             TestLog.await("policy is answered", () -> get(app.apiPort(), "/v1/policy").contains("\"version\""));
             append(log, changelog, key, null);

@@ -46,8 +46,12 @@ class TimerLagTest {
         assertEquals(Map.of("act", 10.0, "mark", 0.0, "forget", 100.0, "expire", 0.0), seconds());
         assertTrue(health.report("i").working(), "just not too late");
 
-        now(1_000_001);
-        lag.tick(tables);
+        try (LoggedLines lines = new LoggedLines(TimerLag.class)) {
+            now(1_000_001);
+            lag.tick(tables);
+            lag.tick(tables);
+            assertEquals(1, lines.with("timers of partition 3 are late, in ms: {ACT=10001}"), lines::toString);
+        }
 
         assertEquals(Health.State.TIMERS_LATE, health.state());
         assertTrue(health.report("i").working(), "it decides: an orchestrator that started it again would make it later");
