@@ -11,6 +11,7 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.tierlog.agent.app.log.EventBuffer;
 import io.tierlog.agent.core.api.AgentCounter;
+import io.tierlog.controller.http.HealthLog;
 import io.tierlog.engine.v1.Offer;
 import io.tierlog.engine.v1.SubmitReply;
 import io.tierlog.events.KafkaAccess;
@@ -75,7 +76,8 @@ class AgentOutageTest {
         ScriptedController before = new ScriptedController(access, TOPICS);
         AgentApp agent = opened(AgentApp.start(AgentConfig.of("a", access.bootstrapServers(), directory.resolve("store"))
                 .with(LogOptions.TOPIC_PREFIX, TOPICS.prefix())
-                .with(Map.of(AgentOptions.HOST, "16blocks", AgentOptions.BYTES_PER_BLOCK, "4096B", AgentOptions.BLOCK_TOKENS, 2))
+                .with(Map.of(AgentOptions.HOST, "16blocks", AgentOptions.BYTES_PER_BLOCK, "4096B", AgentOptions.BLOCK_TOKENS, 2,
+                        AgentOptions.STATUS_LISTEN, "127.0.0.1:0"))
                 .with(AgentConfig.Tuning.DEFAULTS.with(new EventBuffer(records, 1 << 20, Duration.ofSeconds(deliveryS))))));
         AgentRegistering asked = before.await(AgentRegistering.class);
         before.accept(asked, 1);
@@ -87,6 +89,8 @@ class AgentOutageTest {
                 AgentAppTest.NAMESPACE, ScriptedController.key(0), sealed, 10_000));
         List<BlockResult> written = before.await(WriteBackDone.class).blocks();
         assertTrue(engine.notice().hasReleased());
+        LoggedLines parts = opened(new LoggedLines(HealthLog.class));
+        LoggedLines lines = opened(new LoggedLines(AgentApp.class));
         before.close();
         kafka.close();
 
@@ -106,6 +110,10 @@ class AgentOutageTest {
             LockSupport.parkNanos(100_000_000);
         }
         assertEquals(1, agent.status().count(AgentCounter.REJOINED));
+        assertTrue(parts.with("events is ") >= 1, parts::toString);
+        StatusReader.awaitPart(agent, "registration", "DEGRADED");
+        StatusReader.awaitMetric(agent, "tierlog_agent_rejoined_total 1.0");
+        assertEquals(1, lines.with("it registers again, as another process, when the brokers answer"), lines::toString);
         Eventually.await("what waited is abandoned", () -> agent.unacknowledgedEvents() == 0);
         for (int i = 0; i < 20; i++) { // more than the buffer of few events has space for
             assertEquals(5, offered(engine, session, "lost-" + i).getSourcesCount(), "the engine is served from the host");

@@ -60,8 +60,11 @@ class AgentRejoinTest {
         opened.add(controller);
         AgentApp agent = AgentApp.start(AgentConfig.of("a", access.bootstrapServers(), directory.resolve("store"))
                 .with(LogOptions.TOPIC_PREFIX, TOPICS.prefix())
-                .with(Map.of(AgentOptions.HOST, "16blocks", AgentOptions.BYTES_PER_BLOCK, "4096B", AgentOptions.BLOCK_TOKENS, 2)));
+                .with(Map.of(AgentOptions.HOST, "16blocks", AgentOptions.BYTES_PER_BLOCK, "4096B", AgentOptions.BLOCK_TOKENS, 2,
+                        AgentOptions.STATUS_LISTEN, "127.0.0.1:0")));
         opened.add(agent);
+        LoggedLines lines = new LoggedLines(AgentApp.class);
+        opened.add(lines);
         AgentRegistering asked = controller.await(AgentRegistering.class);
         controller.accept(asked, 1);
         Eventually.await("the agent is on the log", () -> agent.status().onTheLog());
@@ -82,6 +85,10 @@ class AgentRejoinTest {
             AgentRegistering again = controller.await(AgentRegistering.class,
                     e -> controller.events().indexOf(e) >= before && e.processId().equals(asked.processId()));
             assertEquals(0, again.envelope().incarnation());
+            StatusReader.awaitPart(agent, "registration", "DEGRADED");
+            StatusReader.awaitMetric(agent, "tierlog_agent_rejoined_total " + incarnation + ".0");
+            assertEquals(1, lines.with("its incarnation " + incarnation + " has ended, since the controller received nothing from it"),
+                    lines::toString);
             controller.accept(again, next);
             BlocksRecovered held = controller.await(BlocksRecovered.class, e -> e.envelope().incarnation() == next);
             assertEquals(Tier.HOST, held.tier());

@@ -4,11 +4,18 @@ package io.tierlog.agent.app;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.tierlog.agent.app.engine.Layouts;
 import io.tierlog.agent.app.memory.Checksums;
+import io.tierlog.agent.app.memory.DeviceStreams;
 import io.tierlog.agent.app.store.DirectoryStore;
 import io.tierlog.agent.app.store.ObjectName;
+import io.tierlog.agent.core.port.MemoryHandle;
+import io.tierlog.agent.cuda.Engine;
+import io.tierlog.agent.cuda.Gpu;
+import io.tierlog.engine.v1.KvLayer;
+import io.tierlog.engine.v1.MemoryRegion;
 import io.tierlog.engine.v1.Offer;
 import io.tierlog.engine.v1.RegisterBuffersRequest;
 import io.tierlog.events.KafkaAccess;
@@ -42,6 +49,8 @@ import org.junit.jupiter.api.io.TempDir;
 class AgentStatusPageTest {
     private static final int BLOCK = 4_096;
     private static final int PAGES = 16;
+    /** CUDA_ERROR_ILLEGAL_ADDRESS, which ends a context. */
+    private static final int ILLEGAL_ADDRESS = 700;
 
     @TempDir
     Path directory;
@@ -99,6 +108,57 @@ class AgentStatusPageTest {
         }
     }
 
+    /** The first copy to the memory of an engine with a GPU breaks the context, as an error of its memory does. */
+    @Test
+    void aDeviceThatIsLostIsNamed() throws Exception {
+        Gpu gpu = Gpu.load();
+        assumeTrue(gpu.fake().isPresent(), "a real GPU is not broken");
+        Topics topics = new Topics("log");
+        seed(directory.resolve("store"));
+        try (EmbeddedKafka broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(directory.resolve("broker")));
+                Engine process = new Engine(gpu);
+                LoggedLines lines = new LoggedLines(DeviceStreams.class)) {
+            KafkaAccess access = KafkaAccess.of(broker.bootstrapServers());
+            try (TopicAdmin admin = new TopicAdmin(access)) {
+                admin.create(topics, 4, 1);
+            }
+            AgentConfig config = AgentConfig.of("a", broker.bootstrapServers(), directory.resolve("store"))
+                    .with(Map.of(LogOptions.TOPIC_PREFIX, "log", AgentOptions.BYTES_PER_BLOCK, BLOCK + "B", AgentOptions.BLOCK_TOKENS, 2,
+                            AgentOptions.HOST, "8blocks", AgentOptions.PREFETCH_WAIT_MS, 20_000, AgentOptions.DEVICE, "cuda",
+                            AgentOptions.STATUS_LISTEN, "127.0.0.1:0"));
+            try (ScriptedController controller = new ScriptedController(access, topics);
+                    AgentApp agent = AgentApp.start(config)) {
+                controller.accept(controller.await(AgentRegistering.class), 1);
+                StatusReader.awaitPart(agent, "device", "WELL");
+                TestEngine engine = new TestEngine(agent.enginePort());
+                String session = engine.open("gpu0");
+                Engine.Memory memory = process.allocate((long) PAGES * BLOCK);
+                engine.calls().registerBuffers(ofGpu(session, memory));
+                Offer offer = fetched(controller, engine, session);
+                gpu.fake().orElseThrow().failOperation(1, ILLEGAL_ADDRESS);
+                assertEquals(0, engine.calls().load(EngineMessages.load(EngineMessages.submit(session, "r1", 2), offer, 2, 4)).getLoaded());
+                StatusReader.awaitPart(agent, "device", "FAILED");
+                assertEquals(503, StatusReader.get(agent, "/health").statusCode());
+                StatusReader.awaitMetric(agent, "tierlog_agent_device_lost 1.0");
+                assertEquals(1, lines.with("the device is lost, copies fail from here on"), lines::toString);
+            }
+        }
+    }
+
+    /** One layer in one allocation. */
+    private static RegisterBuffersRequest ofGpu(String session, Engine.Memory memory) {
+        MemoryHandle.CudaIpc handle = (MemoryHandle.CudaIpc) memory.handle();
+        return RegisterBuffersRequest.newBuilder()
+                .setSession(session)
+                .setPages(PAGES)
+                .setBlockBytes(BLOCK)
+                .setLayoutDigest(TestEngine.bytes(Layouts.layoutDigest(Layouts.opaque(BLOCK, 2))))
+                .addRegions(MemoryRegion.newBuilder().setBase(0x7f00_0000).setBytes(memory.bytes()).setIpcHandle(TestEngine.bytes(handle.handle())))
+                .addLayers(KvLayer.newBuilder().setName("layer.0").setSize((long) PAGES * BLOCK).setBlocks(PAGES).setSegmentBytes(BLOCK)
+                        .setSegments(1))
+                .build();
+    }
+
     /** The store holds blocks 0 and 1. */
     private static void seed(Path directory) throws Exception {
         DirectoryStore store = DirectoryStore.open(directory, DirectoryStore.Options.DEFAULTS);
@@ -122,15 +182,20 @@ class AgentStatusPageTest {
                 .setBlockBytes(BLOCK)
                 .setLayoutDigest(TestEngine.bytes(Layouts.layoutDigest(Layouts.opaque(BLOCK, 2))))
                 .build());
+        Offer offer = fetched(controller, engine, session);
+        assertEquals(2, engine.calls().load(EngineMessages.load(EngineMessages.submit(session, "r1", 2), offer, 2, 4)).getLoaded());
+        controller.await(LoadBackDone.class);
+    }
+
+    /** The same up to its offer. */
+    private static Offer fetched(ScriptedController controller, TestEngine engine, String session) {
         assertTrue(engine.calls().submit(EngineMessages.submit(session, "r1", 2)).hasWaiting());
         controller.await(RequestSubmitted.class);
         controller.command("a", new PrefetchBlocks(
                 ScriptedController.envelope("a", 1), controller.header(), "fetch", "lease", 10_000, "r1", 1, AgentAppTest.NAMESPACE,
                 ScriptedController.key(0), IntStream.range(0, 2).mapToObj(ScriptedController::block).toList(),
                 Collections.nCopies(2, Tier.STORE), List.of(), null));
-        Offer offer = engine.notice().getReady().getOffer();
-        assertEquals(2, engine.calls().load(EngineMessages.load(EngineMessages.submit(session, "r1", 2), offer, 2, 4)).getLoaded());
-        controller.await(LoadBackDone.class);
+        return engine.notice().getReady().getOffer();
     }
 
     private static HttpResponse<String> get(HttpClient http, AgentApp agent, String path) {

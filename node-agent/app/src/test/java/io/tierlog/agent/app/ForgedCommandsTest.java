@@ -4,6 +4,7 @@ package io.tierlog.agent.app;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
+import io.tierlog.agent.app.log.CommandSource;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.config.LogOptions;
 import io.tierlog.events.sign.KeyNames;
@@ -60,7 +61,8 @@ class ForgedCommandsTest {
         AgentApp agent = AgentApp.start(AgentConfig.of("a", access.bootstrapServers(), directory.resolve("store"))
                 .with(LogOptions.TOPIC_PREFIX, TOPICS.prefix())
                 .with(LogOptions.RECORD_KEYS, file(master.derivedLines(KeyNames.ofNode("a"))))
-                .with(Map.of(AgentOptions.HOST, "16blocks", AgentOptions.BYTES_PER_BLOCK, "4096B", AgentOptions.BLOCK_TOKENS, 2)));
+                .with(Map.of(AgentOptions.HOST, "16blocks", AgentOptions.BYTES_PER_BLOCK, "4096B", AgentOptions.BLOCK_TOKENS, 2,
+                        AgentOptions.STATUS_LISTEN, "127.0.0.1:0")));
         opened.add(agent);
         AgentRegistering asked = controller.await(AgentRegistering.class);
         forger.accept(asked, 7);
@@ -70,8 +72,13 @@ class ForgedCommandsTest {
 
         // It would end the process: a later incarnation is there.
         FenceAgent fence = new FenceAgent(ScriptedController.envelope("a", 1), new CommandHeader("node/a@1.9", 0), 5);
-        forger.command("a", fence);
-        Eventually.await("the refusal", () -> agent.forgedCommands() == 1);
+        try (LoggedLines lines = new LoggedLines(CommandSource.class)) {
+            forger.command("a", fence);
+            Eventually.await("the refusal", () -> agent.forgedCommands() == 1);
+            StatusReader.awaitPart(agent, "records", "DEGRADED");
+            StatusReader.awaitMetric(agent, "tierlog_agent_commands_forged_total 1.0");
+            assertEquals(1, lines.with("is refused, no controller with our keys wrote it"), lines::toString);
+        }
         assertFalse(agent.ended().toCompletableFuture().isDone());
         controller.command("a", fence);
         assertEquals(AgentEnd.Kind.FENCED, agent.ended().toCompletableFuture().get(60, TimeUnit.SECONDS).kind());

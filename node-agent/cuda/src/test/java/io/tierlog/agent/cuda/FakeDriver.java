@@ -147,7 +147,7 @@ public final class FakeDriver {
     }
 
     /** The {@code nth} copy or kernel that runs from now on fails and breaks its context. */
-    void failOperation(long nth, int code) {
+    public void failOperation(long nth, int code) {
         call("fake_fail_op", null, nth, code);
     }
 

@@ -37,6 +37,7 @@ public final class CommandSource implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(CommandSource.class);
     private static final Duration POLL = Duration.ofSeconds(1);
     private static final Duration END = Duration.ofSeconds(2);
+    private static final Duration ASIDE_SHOWN = Duration.ofMinutes(10);
 
     /** Takes an input of the log, waiting for space; false when the loop has ended. */
     public interface Inbox {
@@ -55,8 +56,11 @@ public final class CommandSource implements AutoCloseable {
     private final LongAdder unreadable = new LongAdder();
     private final LongAdder forged = new LongAdder();
     private final RareWarning forgedWarning = new RareWarning(LOG);
+    private final RareWarning registryWarning = new RareWarning(LOG);
     private final Thread thread;
     private volatile boolean closed;
+    private volatile String aside = "";
+    private volatile long asideNs;
     /** When it last asked for records; 0 before it reads. */
     private volatile long polledNs;
 
@@ -91,6 +95,11 @@ public final class CommandSource implements AutoCloseable {
     /** Commands to this node that no controller with our keys wrote, count. */
     public long forged() {
         return forged.sum();
+    }
+
+    /** The last record that went to the dead letters in the last ten minutes, for people; empty when none did. */
+    public String putAside() {
+        return System.nanoTime() - asideNs > ASIDE_SHOWN.toNanos() ? "" : aside;
     }
 
     /** How long it has not asked for records, ms, because one waits for space or for the registry; 0 while it does not read. */
@@ -156,8 +165,9 @@ public final class CommandSource implements AutoCloseable {
                 .map(on -> on.check(record.topic(), record.partition(), record.key(), record.value(), record.headers()));
         if (forged.isPresent()) {
             this.forged.increment();
-            forgedWarning.warn("command at {} offset {} is refused, no controller with our keys wrote it: {}", partition,
-                    record.offset(), forged.get());
+            String what = at(record) + " is refused, no controller with our keys wrote it: " + forged.get();
+            forgedWarning.warn("{}", what);
+            shown(what);
             deadLetters.send(record, SkipReason.FORGED, forged.get());
             return true;
         }
@@ -165,11 +175,22 @@ public final class CommandSource implements AutoCloseable {
             case Reading.Decoded<Command> decoded -> inbox.put(new CommandReceived(decoded.value()));
             case Reading.Unreadable<Command> bad -> {
                 unreadable.increment();
-                LOG.warn("command at {} offset {} cannot be read: {} ({})", partition, record.offset(), bad.detail(), bad.reason());
+                String what = at(record) + " cannot be read: " + bad.detail() + " (" + bad.reason() + ")";
+                LOG.warn("{}", what);
+                shown(what);
                 deadLetters.send(record, bad.reason(), bad.detail());
                 yield true;
             }
         };
+    }
+
+    private String at(ConsumerRecord<byte[], byte[]> record) {
+        return "command at " + partition + " offset " + record.offset();
+    }
+
+    private void shown(String what) {
+        asideNs = System.nanoTime();
+        aside = what;
     }
 
     private Reading<Command> read(ConsumerRecord<byte[], byte[]> record) throws InterruptedException {
@@ -178,7 +199,7 @@ public final class CommandSource implements AutoCloseable {
                 return reader.read(record.value());
             } catch (RegistryUnavailableException e) {
                 // Unreadable is not unreachable: the record waits, and so do those behind it.
-                LOG.warn("command at {} offset {} waits for the registry: {}", partition, record.offset(), e.getMessage());
+                registryWarning.warn("{} waits for the registry: {}", at(record), String.valueOf(e.getMessage()));
                 Thread.sleep(Math.max(1, e.retryInMs()));
             } catch (UnknownTypeException e) {
                 return new Reading.Unreadable<>(SkipReason.MALFORMED, String.valueOf(e.getMessage()));

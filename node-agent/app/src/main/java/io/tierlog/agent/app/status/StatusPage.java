@@ -17,6 +17,7 @@ import io.tierlog.agent.core.port.PeerPorts;
 import io.tierlog.agent.core.port.Ports;
 import io.tierlog.agent.disk.BlockFile;
 import io.tierlog.controller.http.Endpoint;
+import io.tierlog.controller.http.HealthLog;
 import io.tierlog.controller.http.HealthParts;
 import io.tierlog.controller.http.HealthParts.State;
 import io.tierlog.controller.http.StatusServer;
@@ -25,6 +26,7 @@ import io.tierlog.tls.Tls;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -48,6 +50,7 @@ public final class StatusPage implements AutoCloseable {
     private final EngineCallTimes calls = new EngineCallTimes(registry);
     private final long blockBytes;
     private volatile Optional<StatusServer> server = Optional.empty();
+    private volatile Optional<HealthLog> stuck = Optional.empty();
 
     /**
      * What the page shows; each part must answer without waiting.
@@ -106,11 +109,13 @@ public final class StatusPage implements AutoCloseable {
         parts.add("registration", () -> registration(sources.status().get()));
         parts.add("loop", () -> stuck(sources.loop().busyMs(), "a batch of inputs has been in work for %d s: take a thread dump"));
         parts.add("commands", () -> stuck(sources.commands().get().silentMs(), "commands have not been read for %d s"));
+        parts.add("records", () -> State.degradedUnlessEmpty(sources.commands().get().putAside()));
         parts.add("events", () -> events(sources.events().get()));
         parts.add("device", () -> sources.device().lost()
                 ? State.failed("the device is lost, copies fail: start the agent again when it is back") : State.WELL);
         parts.add("store", transfers::store);
         sources.disk().ifPresent(_ -> parts.add("disk", () -> disk(sources.status().get())));
+        stuck = Optional.of(new HealthLog("agent-" + sources.node() + "-health", parts, Set.of("loop", "commands", "events")));
         server = Optional.of(new StatusServer("--agent-status-listen", endpoint, tls, registry, () -> report(sources)));
     }
 
@@ -121,6 +126,7 @@ public final class StatusPage implements AutoCloseable {
 
     @Override
     public void close() {
+        stuck.ifPresent(HealthLog::close);
         server.ifPresent(StatusServer::close);
     }
 

@@ -102,6 +102,28 @@ class AgentLoopTest {
         assertEquals(List.of(), failures);
     }
 
+    /** As the part {@code loop} of /health asks. */
+    @Test
+    void aBatchThatDoesNotEndIsMeasured() {
+        CountDownLatch stuck = new CountDownLatch(1);
+        loop.start(new Recorder() {
+            @Override
+            public void on(AgentInput input, long nowMs) {
+                try {
+                    stuck.await();
+                } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+            }
+        });
+        assertEquals(0, loop.busyMs());
+        loop.post(probed(1));
+        Eventually.await("its batch is in work", () -> loop.busyMs() > 20);
+        stuck.countDown();
+        Eventually.await("its batch has ended", () -> loop.busyMs() == 0);
+        assertEquals(List.of(), failures);
+    }
+
     @Test
     void aDefectOfTheMachineEndsTheLoop() {
         loop.start(new Recorder());

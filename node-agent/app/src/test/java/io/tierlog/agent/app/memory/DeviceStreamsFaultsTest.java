@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.agent.app.Eventually;
+import io.tierlog.agent.app.LoggedLines;
 import io.tierlog.agent.app.memory.FaultyDeviceMemory.Call;
 import io.tierlog.agent.core.api.AgentInput.CopiesEnded;
 import io.tierlog.agent.core.api.AgentInput.UnitResult;
@@ -42,7 +43,8 @@ class DeviceStreamsFaultsTest {
     @ParameterizedTest
     @MethodSource("everyCallAndKind")
     void aFaultEndsItsUnitOnce(Call call, Kind kind) throws Exception {
-        try (StreamsWorld world = new StreamsWorld(directory, StreamsWorld.LIMITS)) {
+        try (LoggedLines lines = new LoggedLines(DeviceStreams.class);
+                StreamsWorld world = new StreamsWorld(directory, StreamsWorld.LIMITS)) {
             world.faulty.failAfter(call, call == Call.DRAIN ? 0 : 1, kind);
             if (call == Call.DRAIN) {
                 world.faulty.failAfter(Call.ENQUEUE, 1, Kind.COPY_FAILED);
@@ -55,6 +57,7 @@ class DeviceStreamsFaultsTest {
             boolean over = kind.endsContext() || call == Call.DRAIN;
             assertEquals(new UnitResult(BlockStatus.FAILED, OperationReason.DEVICE_FAULT, 0), results.get(1));
             assertEquals(over, world.streams.lost());
+            assertEquals(over ? 1 : 0, lines.with("the device is lost, copies fail from here on"), lines::toString);
             assertEquals(over ? BlockStatus.FAILED : BlockStatus.ARRIVED, results.get(2).status());
             for (int page = 0; page < 3; page++) {
                 assertTrue(results.get(page).status() == BlockStatus.FAILED || world.landed(page), "page " + page + " " + results);

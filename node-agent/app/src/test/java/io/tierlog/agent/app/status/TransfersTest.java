@@ -106,6 +106,7 @@ class TransfersTest {
         assertEquals(HealthParts.State.degraded("the last 3 transfers from or to the store failed: an input/output error, or it is away"),
                 transfers.store());
         assertEquals(HealthParts.State.WELL, transfers.disk());
+        assertEquals(3, counted("tierlog_agent_transfer_failures", WRITE.add("reason", "IO")));
         write(4, result(BlockStatus.ARRIVED, OperationReason.COMPLETED));
         assertEquals(HealthParts.State.WELL, transfers.store());
     }

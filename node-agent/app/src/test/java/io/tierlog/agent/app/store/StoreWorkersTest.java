@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.agent.app.Eventually;
+import io.tierlog.agent.app.LoggedLines;
 import io.tierlog.agent.app.memory.HostPool;
 import io.tierlog.agent.app.store.FaultyStore.Fault;
 import io.tierlog.agent.core.api.AgentInput;
@@ -159,9 +160,12 @@ class StoreWorkersTest {
         workers.probe(1, "model", keys(3));
         assertEquals(new StoreProbed(1, 0, false), await(1));
         fill(1);
-        store.inject(Fault.UNREACHABLE);
-        workers.write(2, "model", objects(0, 1, checksums(1)));
-        assertEquals(OperationReason.STORE_UNAVAILABLE, unit(2).results().getFirst().reason());
+        try (LoggedLines lines = new LoggedLines(StoreWorkers.class)) {
+            store.inject(Fault.UNREACHABLE);
+            workers.write(2, "model", objects(0, 1, checksums(1)));
+            assertEquals(OperationReason.STORE_UNAVAILABLE, unit(2).results().getFirst().reason());
+            assertEquals(1, lines.with("store: "), lines::toString);
+        }
         workers.read(3, "model", objects(0, 1, new int[1]));
         assertEquals(OperationReason.NOT_FOUND, unit(3).results().getFirst().reason());
     }
