@@ -459,9 +459,9 @@ public final class RequestJoin {
 
     /** What is remembered of an attempt; empty when nothing is. One that is over is saved as such. */
     public Optional<SavedAttempt> save(Attempt id) {
-        return Optional.ofNullable(live.getOrDefault(id, over.get(id))).map(a -> new SavedAttempt(a.id, a.namespace, a.reusableBlocks, a.waits, a.submittedMs,
-                a.commandMs, a.readyMs, new TreeMap<>(a.fetched), a.onHost, a.onDisk, a.storeFrom, a.storeTo, new TreeSet<>(a.loaded), a.prefilled,
-                a.prefilledMs, a.root.hex(), a.counted, a.wentOn, a.missed, a.ended, a.fetches, a.decoding, new TreeSet<>(a.joined)));
+        return Optional.ofNullable(live.getOrDefault(id, over.get(id))).map(a -> new SavedAttempt(a.id, a.namespace, a.reusableBlocks, a.waits,
+                a.submittedMs, a.commandMs, a.readyMs, new TreeMap<>(a.fetched), a.onHost, a.onDisk, a.storeFrom, a.storeTo, new TreeSet<>(a.loaded),
+                a.prefilled, a.prefilledMs, a.root.hex(), a.counted, a.wentOn, a.missed, a.ended, a.fetches, a.decoding, new TreeSet<>(a.joined)));
     }
 
     /** What is remembered of a fetch; empty when nothing is. */
