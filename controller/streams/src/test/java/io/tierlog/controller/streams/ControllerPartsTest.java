@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import io.tierlog.controller.http.HealthLog;
 import io.tierlog.controller.http.HealthParts.State;
 import io.tierlog.controller.http.StatusServer;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.streams.KafkaStreams;
 import org.junit.jupiter.api.Test;
@@ -15,7 +17,7 @@ import org.junit.jupiter.api.Test;
 class ControllerPartsTest {
     private final Health health = new Health();
     private final ControllerParts parts = new ControllerParts(new PrometheusRegistry(), health);
-    private long processedNs = System.nanoTime();
+    private volatile long processedNs = System.nanoTime();
     private double freeShare = 1;
     private boolean owns = true;
 
@@ -59,6 +61,11 @@ class ControllerPartsTest {
     @Test
     void anInstanceThatTakesNothingUpHasFailedUnlessItHasNoPartition() {
         health.streams(KafkaStreams.State.RUNNING);
+        try (LoggedLines lines = new LoggedLines(HealthLog.class);
+                HealthLog _ = new HealthLog("test-health", parts.parts(), Set.of("inputs"))) {
+            processedNs = System.nanoTime() - TimeUnit.SECONDS.toNanos(31);
+            TestLog.await("a line", () -> lines.with("inputs is FAILED at /health: no record has been processed for 3") == 1);
+        }
         processedNs = System.nanoTime() - TimeUnit.SECONDS.toNanos(31);
         assertPart("inputs", "FAILED", "no record has been processed for 31 s", false);
         owns = false;

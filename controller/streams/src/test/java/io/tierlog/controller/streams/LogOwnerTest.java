@@ -362,9 +362,13 @@ class LogOwnerTest {
 
     /** How a controller ends by itself. */
     private static String end(ControllerConfig config, Class<? extends ControllerException> how) throws Exception {
-        try (ControllerApp app = ControllerApp.start(config)) {
+        try (LoggedLines lines = new LoggedLines(ControllerApp.class);
+                ControllerApp app = ControllerApp.start(config)) {
             Throwable end = app.ended().get(60, TimeUnit.SECONDS).orElseThrow();
-            return String.valueOf(assertInstanceOf(how, end).getMessage());
+            TestLog.await("/health names it until the process ends", () -> health(app).contains("\"part\":\"streams\",\"level\":\"FAILED\""));
+            String message = String.valueOf(assertInstanceOf(how, end).getMessage());
+            assertEquals(1, lines.with("the controller stops: " + message), lines::toString);
+            return message;
         }
     }
 }

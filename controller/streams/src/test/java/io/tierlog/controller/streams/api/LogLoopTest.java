@@ -5,6 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import io.tierlog.controller.http.HealthParts;
+import io.tierlog.controller.streams.LoggedLines;
 import io.tierlog.controller.streams.TestLog;
 import io.tierlog.threads.ThreadFaults;
 import java.time.Duration;
@@ -38,6 +41,8 @@ class LogLoopTest {
         final AtomicInteger runs = new AtomicInteger();
         final AtomicInteger failures = new AtomicInteger();
         final CountDownLatch ended = new CountDownLatch(1);
+        /** How the loop was after the failure. */
+        volatile HealthParts.State between = HealthParts.State.WELL;
         private final Error error;
 
         /** Fails by this, or by a KafkaException for null. */
@@ -53,7 +58,9 @@ class LogLoopTest {
                 }
                 throw new KafkaException("no broker");
             }
+            between = loop.state("nothing is read");
             loop.reads(reader);
+            loop.progressed();
             try {
                 while (true) {
                     reader.poll(Duration.ZERO);
@@ -72,21 +79,31 @@ class LogLoopTest {
 
     @Test
     void itRestartsAfterAFailureAndIsWokenToClose() {
-        restarts(new Rounds(null));
+        try (LoggedLines lines = new LoggedLines(LogLoop.class)) {
+            restarts(new Rounds(null), "no broker");
+            assertEquals(1, lines.with("test-loop restarts in 1000 ms: no broker"), lines::toString);
+        }
         assertEquals(Map.of(), ThreadFaults.ofProcess().counts());
     }
 
     @Test
     void itRestartsAfterAnError() {
-        restarts(new Rounds(new StackOverflowError()));
+        try (LoggedLines lines = new LoggedLines(ThreadFaults.class)) {
+            restarts(new Rounds(new StackOverflowError()), "stack overflow");
+            assertEquals(1, lines.with("the thread test-loop met a fault"), lines::toString);
+        }
+        HealthParts parts = new HealthParts(new PrometheusRegistry());
+        assertTrue(parts.detail().contains("the thread test-loop met a fault"), parts::detail);
         assertEquals(Map.of("test-loop", 1L), ThreadFaults.ofProcess().counts());
         ThreadFaults.ofProcess().forget();
     }
 
-    private static void restarts(Rounds rounds) {
+    private static void restarts(Rounds rounds, String why) {
         LogLoop loop = new LogLoop("test-loop", rounds);
         loop.start();
-        TestLog.await("the second round", () -> rounds.runs.get() == 2);
+        TestLog.await("the second round makes progress", () -> rounds.runs.get() == 2 && rounds.between.level() == HealthParts.Level.DEGRADED
+                && loop.state("nothing is read").level() == HealthParts.Level.WELL);
+        assertTrue(rounds.between.detail().startsWith("nothing is read: ") && rounds.between.detail().contains(why), rounds.between::detail);
         assertEquals(1, rounds.failures.get());
         assertTrue(loop.isOpen());
 
