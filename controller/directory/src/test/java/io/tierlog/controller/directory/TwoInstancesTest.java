@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.protobuf.ByteString;
 import io.grpc.ManagedChannel;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
 import io.tierlog.controller.core.feed.PlacementFeed.Publication;
 import io.tierlog.controller.core.table.Namespaces;
 import io.tierlog.controller.directory.api.StreamClient;
@@ -18,6 +19,8 @@ import io.tierlog.controller.directory.query.KeyAnswers;
 import io.tierlog.controller.directory.query.KeyQuery;
 import io.tierlog.controller.directory.streams.DirectoryConfig;
 import io.tierlog.controller.directory.streams.DirectoryLimits;
+import io.tierlog.controller.streams.DamagedState;
+import io.tierlog.controller.streams.FreeSpace;
 import io.tierlog.directory.v1.BatchExistRequest;
 import io.tierlog.directory.v1.DirectoryGrpc;
 import io.tierlog.directory.v1.StreamRequest;
@@ -116,12 +119,48 @@ class TwoInstancesTest {
                 Files.write(file, bytes);
             }
         }
-        try (DirectoryApp app = start(config)) {
+        try (LoggedLines lines = new LoggedLines(DamagedState.class);
+                DirectoryApp app = start(config)) {
             PlacementLog.await("all blocks again", () -> app.streams().blocks() == BLOCKS / 2);
             assertTrue(app.streams().report().body().path("detail").asText().contains("damaged"), () -> app.streams().report().toString());
+            assertDegraded(app, "state");
+            for (int partition = 0; partition < PARTITIONS; partition++) {
+                assertTrue(lines.with("the state of task 0_" + partition + " was damaged and is restored") >= 1, lines::toString);
+            }
         }
         try (Stream<Path> kept = Files.list(config.stateDir().resolve("corrupt-state"))) {
             assertEquals(PARTITIONS, kept.count());
+        }
+    }
+
+    /** At /health and as a metric. */
+    private static void assertDegraded(DirectoryApp app, String part) {
+        String health = app.streams().report().body().toString();
+        assertTrue(health.contains("{\"part\":\"" + part + "\",\"level\":\"DEGRADED\""), health);
+        assertEquals(1, level(app, part));
+    }
+
+    private static double level(DirectoryApp app, String part) {
+        return app.streams().metrics().scrape(name -> name.equals("tierlog_health_level")).stream().map(GaugeSnapshot.class::cast)
+                .flatMap(gauge -> gauge.getDataPoints().stream()).filter(point -> part.equals(point.getLabels().get("part")))
+                .mapToDouble(GaugeSnapshot.GaugeDataPointSnapshot::getValue).sum();
+    }
+
+    /** A directory where the probe must be makes every write of it fail, also for a user who may write everywhere. */
+    @Test
+    void aStateDirectoryThatCannotBeWrittenIsNamed() throws Exception {
+        DirectoryConfig config = config("unwritable");
+        try (LoggedLines lines = new LoggedLines(FreeSpace.class);
+                DirectoryApp app = start(config)) {
+            assertEquals(0, level(app, "space"));
+            Path probe = config.stateDir().resolve(".write-probe");
+            await("the probe is in the way", () -> probe.toFile().mkdir());
+            await("it is named", () -> level(app, "space") > 0);
+            assertDegraded(app, "space");
+            assertEquals(1, lines.with(config.stateDir() + " cannot be written"), lines::toString);
+            Files.delete(probe);
+            await("it is well again", () -> level(app, "space") == 0);
+            assertEquals(Presence.NOT_FOUND, of(app, 1), "it answers");
         }
     }
 
@@ -267,7 +306,8 @@ class TwoInstancesTest {
         blocks();
         Publication about = new Publication(Namespaces.digest(NAMESPACE), PlacementLog.key(1), "node/a/HOST", null);
         log.begin().raw(about, new byte[] {9, 9, 9, 9, 9, 9, 9}).commit();
-        try (DirectoryApp app = start(config("a"))) {
+        try (LoggedLines lines = new LoggedLines("io.tierlog.controller.directory.streams.IndexProcessor");
+                DirectoryApp app = start(config("a"))) {
             await("the blocks", () -> of(app, 0) == Presence.FOUND && of(app, 1) == Presence.UNKNOWN);
             assertEquals(Presence.NOT_FOUND, of(app, 3));
             // A value about another block than its key.
@@ -279,6 +319,8 @@ class TwoInstancesTest {
             log.begin().put(NAMESPACE, 1, "node/a", Tier.HOST, 1).put(NAMESPACE, 5, "node/a", Tier.HOST, 0).commit();
             await("the next records", () -> of(app, 1) == Presence.FOUND && of(app, 5) == Presence.NOT_FOUND);
             assertTrue(app.streams().report().body().path("unreadable").asLong() >= 2);
+            assertDegraded(app, "records");
+            assertTrue(lines.with("cannot be read: ") >= 2, lines::toString);
         }
     }
 
@@ -294,6 +336,7 @@ class TwoInstancesTest {
             log.begin().forged(NAMESPACE, 62, "node/a", "controller/0", 900).commit();
             await("it is believed as yet", () -> of(app, 62) == Presence.FOUND);
             log.begin().forged(NAMESPACE, 62, "node/a", "controller/0", 3).commit();
+            assertDegraded(app, "records");
             await("and named", () -> app.streams().report().body().toString().contains("decision 3 about node/a comes after decision 900"));
             assertTrue(app.streams().report().working(), "degraded, and it answers");
         }

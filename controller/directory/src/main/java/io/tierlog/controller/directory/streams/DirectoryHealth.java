@@ -11,6 +11,8 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.apache.kafka.streams.KafkaStreams;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What this instance is doing, for people and for orchestrators. Written by Streams' threads, read by HTTP; safe for both.
@@ -21,6 +23,8 @@ import org.apache.kafka.streams.KafkaStreams;
  * </pre>
  */
 final class DirectoryHealth implements PatientReader.Listener {
+    private static final Logger LOG = LoggerFactory.getLogger(DirectoryHealth.class);
+
     private final LocalShards copies;
     private final DirectoryMetrics metrics;
     private final HealthParts parts;
@@ -112,6 +116,7 @@ final class DirectoryHealth implements PatientReader.Listener {
 
     @Override
     public void waits(String why) {
+        LOG.warn("{}; the partition of its record stands still", why);
         waiting.incrementAndGet();
         detail = why;
     }
@@ -127,7 +132,7 @@ final class DirectoryHealth implements PatientReader.Listener {
         damaged = what;
     }
 
-    /** The last record that shows that another than the controller has written; health reports it until the instance ends. */
+    /** The last record that cannot be read, or shows that another than the controller has written; health reports it until the instance ends. */
     void foreignRecord(String what) {
         foreign = what;
     }

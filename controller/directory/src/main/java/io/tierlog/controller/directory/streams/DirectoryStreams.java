@@ -142,7 +142,8 @@ public final class DirectoryStreams implements AutoCloseable {
         }
     }
 
-    private StreamThreadExceptionResponse fatal(Throwable failure) {
+    /** What becomes of a stream thread that fails. */
+    StreamThreadExceptionResponse fatal(Throwable failure) {
         if (!health.isClosing()) {
             if (passing.survives(failure, System.nanoTime())) {
                 LOG.warn("another stream thread goes on, since the brokers failed this one: {}", Causes.of(failure));

@@ -109,15 +109,17 @@ final class IndexProcessor implements Processor<byte[], byte[], Void, Void> {
             case Change.Removed(var block, var location) -> here.index().remove(block, location);
             case Change.EpochChanged(NodeEpoch epoch) -> shared.copies().nodes().apply(epoch);
             case Change.Unreadable(var block, var location, String why) -> {
-                shared.metrics().countUnreadable();
-                LOG.warn("partition {}: the record of {} at {} cannot be read: {}", here.partition(), block.key(), location, why);
+                unreadable(here, "the record of " + block.key() + " at " + location + " cannot be read: " + why);
                 taken(here, here.index().unreadable(block, location));
             }
-            case Change.Nameless(String why) -> {
-                shared.metrics().countUnreadable();
-                LOG.warn("partition {}: a record is passed over: {}", here.partition(), why);
-            }
+            case Change.Nameless(String why) -> unreadable(here, "a record is passed over: " + why);
         }
+    }
+
+    private void unreadable(Task here, String what) {
+        shared.metrics().countUnreadable();
+        shared.health().foreignRecord("partition " + here.partition() + ": " + what);
+        LOG.warn("partition {}: {}", here.partition(), what);
     }
 
     private void taken(Task here, PlacementIndex.Taken taken) {

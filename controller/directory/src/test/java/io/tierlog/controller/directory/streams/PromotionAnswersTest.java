@@ -4,6 +4,8 @@ package io.tierlog.controller.directory.streams;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import io.tierlog.controller.directory.LoggedLines;
 import io.tierlog.controller.directory.PlacementLog;
 import io.tierlog.controller.http.HealthParts;
 import io.tierlog.events.Codec;
@@ -47,6 +49,7 @@ class PromotionAnswersTest {
         try (EmbeddedKafka broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(dir.resolve("broker")));
                 PlacementLog log = new PlacementLog(broker, 2);
                 KafkaProducer<byte[], byte[]> controller = controller(log);
+                LoggedLines lines = new LoggedLines(ThreadFaults.class);
                 PromotionAnswers answers = new PromotionAnswers(new LogPromotions.Log(log.access, log.topics, codec, 2))) {
             AtomicInteger replies = new AtomicInteger();
             answers.listen(reply -> {
@@ -72,6 +75,9 @@ class PromotionAnswersTest {
             assertTrue(received.stream().allMatch(one -> Integer.parseInt(one.probe().substring(2)) > before), "earlier replies are not read");
             assertEquals(Map.of("tierlog-directory-answers", 1L), ThreadFaults.ofProcess().counts(), "the first ended a round and no more");
             assertEquals(HealthParts.State.WELL, answers.state());
+            HealthParts parts = new HealthParts(new PrometheusRegistry());
+            assertTrue(parts.detail().contains("the thread tierlog-directory-answers met a fault"), parts::detail);
+            assertEquals(1, lines.with("the thread tierlog-directory-answers met a fault"), lines::toString);
             ThreadFaults.ofProcess().forget();
             PromotionAnswered one = received.take();
             PromotionAnswer answer = one.answers().getFirst();
