@@ -29,6 +29,7 @@ import io.tierlog.events.Partitions;
 import io.tierlog.ops.kafka.EmbeddedKafka;
 import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
 import io.tierlog.schemas.Tier;
+import io.tierlog.threads.LoggedLines;
 import java.io.ByteArrayOutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -25,6 +25,7 @@ import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.InputSkipped;
 import io.tierlog.schemas.decision.TimeAdvanced;
 import io.tierlog.schemas.event.Event;
+import io.tierlog.threads.LoggedLines;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;

@@ -9,6 +9,7 @@ import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.tierlog.controller.http.HealthLog;
 import io.tierlog.controller.http.HealthParts.State;
 import io.tierlog.controller.http.StatusServer;
+import io.tierlog.threads.LoggedLines;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.streams.KafkaStreams;

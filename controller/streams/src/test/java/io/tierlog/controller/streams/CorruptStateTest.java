@@ -12,6 +12,7 @@ import io.tierlog.events.LogReader;
 import io.tierlog.events.LogReader.Isolation;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.TimeAdvanced;
+import io.tierlog.threads.LoggedLines;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;

@@ -19,6 +19,7 @@ import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.InputSkipped;
 import io.tierlog.schemas.decision.TimeAdvanced;
 import io.tierlog.schemas.event.Tick;
+import io.tierlog.threads.LoggedLines;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;

@@ -22,6 +22,7 @@ import io.tierlog.schemas.decision.AgentAccepted;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.PartitionOpened;
 import io.tierlog.schemas.decision.TimeAdvanced;
+import io.tierlog.threads.LoggedLines;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;

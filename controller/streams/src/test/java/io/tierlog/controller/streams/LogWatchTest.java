@@ -17,6 +17,7 @@ import io.tierlog.events.registry.RegistryClient;
 import io.tierlog.events.registry.RegistryConfig;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.PartitionOpened;
+import io.tierlog.threads.LoggedLines;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;

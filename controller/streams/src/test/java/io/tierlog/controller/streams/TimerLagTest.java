@@ -9,6 +9,7 @@ import io.tierlog.controller.core.state.ClockRows;
 import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.controller.core.table.RowKey;
 import io.tierlog.controller.core.table.Rows;
+import io.tierlog.threads.LoggedLines;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;

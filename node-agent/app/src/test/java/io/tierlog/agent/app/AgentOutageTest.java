@@ -26,6 +26,7 @@ import io.tierlog.schemas.event.AgentRegistering;
 import io.tierlog.schemas.event.BlocksRecovered;
 import io.tierlog.schemas.event.RequestSubmitted;
 import io.tierlog.schemas.event.WriteBackDone;
+import io.tierlog.threads.LoggedLines;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

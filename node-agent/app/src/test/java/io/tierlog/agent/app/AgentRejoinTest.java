@@ -22,6 +22,7 @@ import io.tierlog.schemas.event.BlocksRecovered;
 import io.tierlog.schemas.event.EngineAttached;
 import io.tierlog.schemas.event.RequestSubmitted;
 import io.tierlog.schemas.event.WriteBackDone;
+import io.tierlog.threads.LoggedLines;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -29,6 +29,7 @@ import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.event.AgentRegistering;
 import io.tierlog.schemas.event.LoadBackDone;
 import io.tierlog.schemas.event.RequestSubmitted;
+import io.tierlog.threads.LoggedLines;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -129,6 +130,7 @@ class AgentStatusPageTest {
             try (ScriptedController controller = new ScriptedController(access, topics);
                     AgentApp agent = AgentApp.start(config)) {
                 controller.accept(controller.await(AgentRegistering.class), 1);
+                StatusReader.awaitPart(agent, "registration", "WELL"); // before that a request does not wait for a fetch
                 StatusReader.awaitPart(agent, "device", "WELL");
                 TestEngine engine = new TestEngine(agent.enginePort());
                 String session = engine.open("gpu0");

@@ -14,6 +14,7 @@ import io.tierlog.events.topic.Topics;
 import io.tierlog.schemas.command.CommandHeader;
 import io.tierlog.schemas.command.FenceAgent;
 import io.tierlog.schemas.event.AgentRegistering;
+import io.tierlog.threads.LoggedLines;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
-import io.tierlog.controller.directory.LoggedLines;
 import io.tierlog.controller.directory.PlacementLog;
 import io.tierlog.controller.http.HealthParts;
 import io.tierlog.events.Codec;
@@ -19,6 +18,7 @@ import io.tierlog.schemas.PromotionAnswer;
 import io.tierlog.schemas.PromotionReply;
 import io.tierlog.schemas.decision.InputApplied;
 import io.tierlog.schemas.decision.PromotionAnswered;
+import io.tierlog.threads.LoggedLines;
 import io.tierlog.threads.ThreadFaults;
 import java.nio.file.Path;
 import java.util.List;

@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.tierlog.controller.http.HealthParts;
-import io.tierlog.controller.streams.LoggedLines;
 import io.tierlog.controller.streams.TestLog;
+import io.tierlog.threads.LoggedLines;
 import io.tierlog.threads.ThreadFaults;
 import java.time.Duration;
 import java.util.Map;

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.agent.app.Eventually;
-import io.tierlog.agent.app.LoggedLines;
 import io.tierlog.agent.app.memory.FaultyDeviceMemory.Call;
 import io.tierlog.agent.core.api.AgentInput.CopiesEnded;
 import io.tierlog.agent.core.api.AgentInput.UnitResult;
@@ -16,6 +15,7 @@ import io.tierlog.agent.core.port.DeviceFault;
 import io.tierlog.agent.core.port.DeviceFault.Kind;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.OperationReason;
+import io.tierlog.threads.LoggedLines;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;

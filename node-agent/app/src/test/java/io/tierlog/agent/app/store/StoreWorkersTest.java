@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.agent.app.Eventually;
-import io.tierlog.agent.app.LoggedLines;
 import io.tierlog.agent.app.memory.HostPool;
 import io.tierlog.agent.app.store.FaultyStore.Fault;
 import io.tierlog.agent.core.api.AgentInput;
@@ -16,6 +15,7 @@ import io.tierlog.agent.core.port.StoreTransfers.PageObject;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationReason;
+import io.tierlog.threads.LoggedLines;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Random;
