@@ -81,7 +81,7 @@ class ControllerAppTest {
                 FakeAgent agent = new FakeAgent("n1", "process-1");
                 log.append(agent.registering());
                 agent.accepted(1);
-                assertFalse(app.drain(Duration.ofMillis(300)), "n1 lives");
+                assertFalse(app.drain(Duration.ofSeconds(3)), "n1 lives");
                 log.append(agent.stopping());
                 assertTrue(app.drain(TestLog.PATIENCE));
             }

@@ -9,7 +9,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code tierlog bench restore}: prints the table; exit code 1 when a state was not whole. */
+/** {@code tierlog bench restore}: prints the table; exit code 1 when a snapshot has not all blocks, or differs from the log. */
 @Command(
         name = "restore",
         description = "Measure how soon a controller decides again, by what it has lost.",

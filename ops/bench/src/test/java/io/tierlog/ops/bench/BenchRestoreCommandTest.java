@@ -17,7 +17,7 @@ final class BenchRestoreCommandTest {
     private final BenchRun bench = new BenchRun();
 
     @Test
-    void aQuickRunStartsTheControllerAfterEachLossWithItsWholeState() throws IOException {
+    void aQuickRunStartsTheControllerAfterEachLoss() throws IOException {
         Set<Path> before = BenchRun.leftovers();
 
         JsonNode report = bench.json(bench.run("restore", "--quick", "--format", "json"));

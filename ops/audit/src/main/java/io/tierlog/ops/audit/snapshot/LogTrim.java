@@ -10,6 +10,7 @@ import io.tierlog.ops.audit.LogSource;
 import io.tierlog.ops.audit.PartitionStart;
 import io.tierlog.ops.audit.SnapshotSeam;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -20,6 +21,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.GroupListing;
 import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsResult;
@@ -32,6 +34,8 @@ import org.apache.kafka.common.GroupType;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.config.TopicConfig;
 import org.apache.kafka.common.errors.GroupIdNotFoundException;
 
 /**
@@ -96,16 +100,10 @@ public final class LogTrim {
      * What is kept of the records before a snapshot: both what is young, and the last bytes.
      *
      * @param fromMs records appended from then on, milliseconds since 1970
-     * @param bytes so many bytes of the records appended last, both topics and all partitions together, 0 or more. They are counted as the brokers
-     *     store them, by the mean record of the log; what is trimmed already and has not left its segment counts too
+     * @param bytes at least so many bytes of the records appended last, both topics and all partitions together, 0 or more; counted as the brokers
+     *     store one replica of them, by the mean record of the log
      */
-    public record Retention(long fromMs, long bytes) {
-        /** The first offset that is kept of a partition, of a log of so many bytes. */
-        long firstKept(long begin, long end, long stored) {
-            double share = stored <= bytes ? 1 : (double) bytes / stored;
-            return end - (long) Math.ceil((end - begin) * share);
-        }
-    }
+    public record Retention(long fromMs, long bytes) {}
 
     /**
      * What may be deleted.
@@ -139,9 +137,12 @@ public final class LogTrim {
                 cuts.put(place, young < 0 ? cut : cut.atMost(young, "retention"));
             });
             if (retention.bytes() > 0) {
-                long stored = stored(admin, limits.keySet());
+                double share = share(admin, cuts.values(), retention.bytes());
                 Map<TopicPartition, ListOffsetsResultInfo> ends = offsets(admin, limits, OffsetSpec.latest());
-                cuts.replaceAll((place, cut) -> cut.atMost(retention.firstKept(cut.begin(), offset(ends, place), stored), "size"));
+                cuts.replaceAll((place, cut) -> {
+                    long end = offset(ends, place);
+                    return cut.atMost(end - (long) Math.ceil((end - cut.begin()) * share), "size");
+                });
             }
             Map<String, Map<TopicPartition, OffsetAndMetadata>> readers = readers(admin, limits);
             readers.forEach((group, read) -> read.forEach((place, next) -> {
@@ -166,8 +167,23 @@ public final class LogTrim {
         return done(admin.listOffsets(asked).all());
     }
 
+    /**
+     * The share of the records whose bytes are kept. What was trimmed stays in the first segment until that is deleted as a whole, so a trimmed
+     * partition may have up to a segment less than the brokers count.
+     */
+    private double share(Admin admin, Collection<Cut> cuts, long bytes) {
+        Map<String, Long> segments = new HashMap<>();
+        List<ConfigResource> asked = Stream.of(topics.events(), topics.decisions()).map(name -> new ConfigResource(ConfigResource.Type.TOPIC, name))
+                .toList();
+        done(admin.describeConfigs(asked).all()).forEach(
+                (topic, settings) -> segments.put(topic.name(), Long.parseLong(settings.get(TopicConfig.SEGMENT_BYTES_CONFIG).value())));
+        long trimmed = cuts.stream().filter(cut -> cut.begin() > 0).mapToLong(cut -> segments.getOrDefault(cut.place().topic(), 0L)).sum();
+        long stored = stored(admin, cuts.stream().map(Cut::place).toList());
+        return stored <= bytes + trimmed ? 1 : (double) (bytes + trimmed) / stored;
+    }
+
     /** Bytes of these partitions, one replica of each. */
-    private long stored(Admin admin, Set<TopicPartition> places) {
+    private long stored(Admin admin, List<TopicPartition> places) {
         List<Integer> brokers = done(admin.describeCluster().nodes()).stream().map(Node::id).toList();
         Map<TopicPartition, Long> sizes = new HashMap<>();
         done(admin.describeLogDirs(brokers).allDescriptions()).values().forEach(directories -> directories.values().forEach(

@@ -45,8 +45,9 @@ import org.jspecify.annotations.Nullable;
  * attempt counts once it is prefilled.
  *
  * <p>The three topics of a partition may be read in any order, since an attempt is kept until all that concerns it is read: submit, command, ends of
- * its fetches, prefill, last fact. A repeated event counts once. The time until an attempt was ready alone depends on the order: it counts up to the
- * first of expiry, command and end of the fetch that is read.
+ * its fetches, prefill, last fact. A repeated prefill counts once; a repeated submit or expiry counts each time. Two things depend on the order: the
+ * time until an attempt was ready, which counts up to the first of expiry, command and end of the fetch that is read; and the cause of the misses of
+ * an attempt whose prefill was reported after its end.
  *
  * <p>Memory: an entry for each attempt that has not ended, {@value #MAX_LIVE} at most, and a short one for each of the last {@value #MAX_OVER} that
  * have; the oldest leaves first. What comes later than that counts without a tier of origin. What it remembers can be saved and restored, row by

@@ -143,6 +143,9 @@ class LogTrimTest {
         trim(topics, snapshot, stored * 3 / 4);
         assertEquals(log.events().size() / 4, begin(topics.events()), 1);
         assertEquals(log.facts().size() / 4, begin(topics.decisions()), 1);
+        long left = begin(topics.events());
+        assertEquals(0, trim(topics, snapshot, stored * 3 / 4).cuts().stream().mapToLong(LogTrim.Cut::records).sum(), "the same again");
+        assertEquals(left, begin(topics.events()));
     }
 
     @Test

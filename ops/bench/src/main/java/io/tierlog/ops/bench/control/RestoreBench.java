@@ -240,7 +240,7 @@ public final class RestoreBench {
         line(text, "  the changelog written", lost, "write_s");
         line(text, "  the start", lost, "start_s");
         lost.stream().filter(row -> row.number("placements") != ((Number) report.value("placements")).doubleValue())
-                .forEach(row -> text.line("WRONG: a restored state has %,d blocks", row.value("placements")));
+                .forEach(row -> text.line("WRONG: a snapshot has %,d blocks", row.value("placements")));
         return text.toString();
     }
 
