@@ -37,6 +37,7 @@ public final class ChromeDriver implements AutoCloseable {
     private static final Path DRIVER = Path.of("/usr/bin/chromedriver");
     private static final Duration PATIENCE = Duration.ofSeconds(120);
     private static final long WAIT_NS = 60_000_000_000L;
+    private static final int MOST_TRIES = 5;
     private static final Pattern PORT = Pattern.compile("started successfully on port (\\d+)");
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
@@ -49,9 +50,10 @@ public final class ChromeDriver implements AutoCloseable {
     public ChromeDriver(Path directory) throws IOException, InterruptedException {
         assumeTrue(Files.isExecutable(BROWSER) && Files.isExecutable(DRIVER),
                 "NOT RUN: no browser; apt-get install chromium chromium-driver");
-        driver = new ProcessBuilder(DRIVER.toString(), "--port=0").redirectErrorStream(true).start();
+        Started started = started();
+        driver = started.process();
         try {
-            String base = "http://127.0.0.1:" + port(driver) + "/session";
+            String base = "http://127.0.0.1:" + started.port() + "/session";
             ObjectNode chrome = NODES.objectNode().put("binary", BROWSER.toString());
             List<String> flags = List.of("--headless=new", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
                     "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars",
@@ -72,17 +74,34 @@ public final class ChromeDriver implements AutoCloseable {
         }
     }
 
+    private record Started(Process process, int port) {}
+
+    /** It takes a port that is free for IPv6, and ends where that of IPv4 is not. */
+    private static Started started() throws IOException {
+        for (int tries = 1; ; tries++) {
+            Process process = new ProcessBuilder(DRIVER.toString(), "--port=0").redirectErrorStream(true).start();
+            try {
+                return new Started(process, port(process));
+            } catch (IOException e) {
+                process.destroyForcibly();
+                if (tries == MOST_TRIES) {
+                    throw e;
+                }
+            }
+        }
+    }
+
     private static int port(Process process) throws IOException {
-        StringBuilder said = new StringBuilder();
+        StringBuilder printed = new StringBuilder();
         BufferedReader lines = process.inputReader(); // closed with the process
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
             Matcher started = PORT.matcher(line);
             if (started.find()) {
                 return Integer.parseInt(started.group(1));
             }
-            said.append(line).append('\n');
+            printed.append(line).append('\n');
         }
-        throw new IOException("chromedriver ended: " + said);
+        throw new IOException("chromedriver ended: " + printed);
     }
 
     private JsonNode call(String method, String url, ObjectNode body) throws IOException, InterruptedException {
