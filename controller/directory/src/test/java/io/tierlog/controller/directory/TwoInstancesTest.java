@@ -4,6 +4,7 @@ package io.tierlog.controller.directory;
 import static io.tierlog.controller.directory.PlacementLog.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
@@ -19,6 +20,7 @@ import io.tierlog.controller.directory.query.KeyAnswers;
 import io.tierlog.controller.directory.query.KeyQuery;
 import io.tierlog.controller.directory.streams.DirectoryConfig;
 import io.tierlog.controller.directory.streams.DirectoryLimits;
+import io.tierlog.controller.directory.streams.DirectoryStreams;
 import io.tierlog.controller.streams.DamagedState;
 import io.tierlog.controller.streams.FreeSpace;
 import io.tierlog.directory.v1.BatchExistRequest;
@@ -36,8 +38,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.streams.errors.MissingSourceTopicException;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -162,6 +168,25 @@ class TwoInstancesTest {
             Files.delete(probe);
             await("it is well again", () -> level(app, "space") == 0);
             assertEquals(Presence.NOT_FOUND, of(app, 1), "it answers");
+        }
+    }
+
+    /** Answers grow old at first; Streams ends after a minute. A start without the topic is refused, as for every part. */
+    @Test
+    void aMissingTopicIsNamedAndEndsIt() throws Exception {
+        blocks();
+        try (LoggedLines ends = new LoggedLines("io.tierlog.controller.directory.streams.LogEnds");
+                LoggedLines lines = new LoggedLines(DirectoryStreams.class);
+                DirectoryApp app = start(config("missing"));
+                Admin admin = Admin.create(log.access.client(Map.of()))) {
+            admin.deleteTopics(List.of(log.topics.placements())).all().get(30, TimeUnit.SECONDS);
+            await("/health names what does not answer", () -> level(app, "follower") > 0);
+            assertDegraded(app, "follower");
+            assertTrue(ends.with("the end of " + log.topics.placements() + " cannot be looked at: ") >= 1, ends::toString);
+            Throwable end = app.ended().get(180, TimeUnit.SECONDS).orElseThrow();
+            assertInstanceOf(MissingSourceTopicException.class, end);
+            await("/health names the end", () -> level(app, "streams") > 1);
+            assertEquals(1, lines.with("the directory stops: " + end.getMessage()), lines::toString);
         }
     }
 

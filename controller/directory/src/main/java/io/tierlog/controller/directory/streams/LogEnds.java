@@ -3,6 +3,7 @@ package io.tierlog.controller.directory.streams;
 
 import io.tierlog.controller.http.HealthParts;
 import io.tierlog.events.Causes;
+import io.tierlog.events.RareWarning;
 import io.tierlog.threads.Supervised;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -29,6 +30,7 @@ final class LogEnds implements AutoCloseable {
     private static final int PATIENCE_S = 5;
     private static final long SILENT_S = 30;
 
+    private final RareWarning warning = new RareWarning(LOG);
     private final Admin admin;
     private final String topic;
     private final LocalShards copies;
@@ -67,7 +69,7 @@ final class LogEnds implements AutoCloseable {
             answeredNs = System.nanoTime();
             after.run();
         } catch (ExecutionException | TimeoutException | RuntimeException e) {
-            LOG.warn("the end of {} cannot be looked at: {}", topic, Causes.of(e));
+            warning.warn("the end of {} cannot be looked at: {}", topic, Causes.of(e));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
