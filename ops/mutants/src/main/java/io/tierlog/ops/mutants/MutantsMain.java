@@ -55,8 +55,8 @@ final class MutantsMain {
 
     /** What is mutated: the cores, and what keeps a few of their promises below them. */
     static final List<String> MODULES = List.of(
-            "controller/core", "controller/http", "controller/directory", "node-agent/core", "node-agent/app", "node-agent/bridge", "events",
-            "ops/audit");
+            "events/threads", "controller/core", "controller/http", "controller/directory", "node-agent/core", "node-agent/app", "node-agent/bridge",
+            "events", "ops/audit");
 
     private static final int MAX_MINUTES = 100_000;
 
