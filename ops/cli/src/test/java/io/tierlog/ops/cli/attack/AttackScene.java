@@ -114,32 +114,46 @@ final class AttackScene implements AutoCloseable {
     record Controller(ChildProcess process, String http, String api) {}
 
     /** A directory beside them. */
-    Directory directoryProcess() throws InterruptedException {
-        JsonNode line = ready(service("directory", "directory", "--bootstrap-servers", access.bootstrapServers(),
+    Directory directoryProcess(String... more) throws InterruptedException {
+        ChildProcess process = service("directory", with(List.of("directory", "--bootstrap-servers", access.bootstrapServers(),
                 "--state-dir", directory.resolve("directory").toString(), "--directory-listen", "127.0.0.1:0",
-                "--directory-grpc-listen", "127.0.0.1:0", "--directory-status-listen", "127.0.0.1:0"));
-        return new Directory("http://127.0.0.1:" + line.path("directoryStatusPort").asInt());
+                "--directory-grpc-listen", "127.0.0.1:0", "--directory-status-listen", "127.0.0.1:0"), more));
+        return new Directory(process, local(ready(process).path("directoryStatusPort")));
     }
 
-    /** Where a directory answers /health and /metrics. */
-    record Directory(String status) {}
+    /** A directory process and where it answers /health and /metrics. */
+    record Directory(ChildProcess process, String status) {}
+
+    private static String local(JsonNode port) {
+        return "http://127.0.0.1:" + port.asInt();
+    }
 
     /** The agent of a node, which answers engines. */
     Agent agent(String node, String... more) throws InterruptedException {
         ChildProcess process = agentProcess(node, more);
-        return new Agent(process, ready(process).path("port").asInt());
+        JsonNode line = ready(process);
+        return new Agent(process, line.path("port").asInt(), local(line.path("statusPort")));
     }
 
     /** The same, not waited for. */
     ChildProcess agentProcess(String node, String... more) {
-        return service("agent-" + node, with(
-                List.of("agent", "--bootstrap-servers", access.bootstrapServers(), "--node", node, "--store", directory.resolve("store").toString(),
-                        "--host", "512blocks", "--bytes-per-block", BLOCK_BYTES + "B", "--block-tokens", String.valueOf(BLOCK_TOKENS), "--port", "0",
-                        "--registration-timeout", "90"), more));
+        return agentNamed("agent-" + node, node, 90, more);
     }
 
-    /** An agent process and the port of its engine API. */
-    record Agent(ChildProcess process, int port) {}
+    private ChildProcess agentNamed(String name, String node, int registrationS, String... more) {
+        return service(name, with(
+                List.of("agent", "--bootstrap-servers", access.bootstrapServers(), "--node", node, "--store", directory.resolve("store").toString(),
+                        "--host", "512blocks", "--bytes-per-block", BLOCK_BYTES + "B", "--block-tokens", String.valueOf(BLOCK_TOKENS), "--port", "0",
+                        "--registration-timeout", String.valueOf(registrationS), "--agent-status-listen", "127.0.0.1:0"), more));
+    }
+
+    /** An agent process, the port of its engine API, and where it answers /health and /metrics. */
+    record Agent(ChildProcess process, int port, String status) {}
+
+    /** Another agent process of a node, which asks for it for a second. */
+    ChildProcess twinProcess(String node) {
+        return agentNamed("twin-" + node, node, 1);
+    }
 
     /** A live page; its port outlives it, so that the next one can take the same. */
     LivePage livePage(int port) throws InterruptedException {
@@ -226,6 +240,19 @@ final class AttackScene implements AutoCloseable {
             Thread.currentThread().interrupt();
             return "";
         }
+    }
+
+    /** Waits until {@code /health} has a part at that level, and its metric the same. */
+    void awaitPart(String status, String part, String level) {
+        await("/health of " + status + ": " + part + " is " + level,
+                () -> get(status + "/health").contains("{\"part\":\"" + part + "\",\"level\":\"" + level + "\""));
+        double number = level.equals("FAILED") ? 2 : level.equals("DEGRADED") ? 1 : 0;
+        awaitMetric(status, "tierlog_health_level{part=\"" + part + "\"} " + number);
+    }
+
+    /** Waits until {@code /metrics} has that line. */
+    void awaitMetric(String status, String line) {
+        await("/metrics of " + status + ": " + line, () -> get(status + "/metrics").lines().anyMatch(line::equals));
     }
 
     /** Decisions on the log by now. */

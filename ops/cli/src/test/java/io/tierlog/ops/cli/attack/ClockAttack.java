@@ -50,10 +50,31 @@ class ClockAttack {
                 assertGoesOn(scene, controller, engine);
                 assertTrue(agent.process().isAlive());
             }
+            if (process.equals("agent-a")) {
+                assertTrue(scene.said(process, "the system clock was set back by ") >= 1);
+                AttackScene.await("it is counted", () -> scene.get(agent.status() + "/metrics").lines()
+                        .anyMatch(line -> line.startsWith("tierlog_agent_rejoined_total ") && !line.endsWith(" 0.0")));
+            }
             assertTrue(logTimeMs(scene) < System.currentTimeMillis() + 60_000, "log time is the time");
             engine.close();
             AttackScene.letPass(5);
             scene.assertLogHolds();
+        }
+    }
+
+    /** Set back, a directory ends and reports why, as a controller does. */
+    @Test
+    void aDirectorysClockThatIsSetBackEndsIt() throws Exception {
+        assumeTrue(FakeClocks.exist(), "libfaketime is not installed");
+        try (AttackScene scene = new AttackScene(directory)) {
+            AttackScene.Directory index = scene.directoryProcess();
+            scene.clocks.set("directory", FIVE_HOURS);
+            AttackScene.letPass(5);
+            assertTrue(index.process().isAlive());
+            scene.clocks.set("directory", Duration.ZERO);
+            AttackScene.Ended ended = scene.ended("directory", index.process());
+            assertEquals(1, ended.code(), ended::text);
+            assertTrue(ended.text().contains("Kafka's clients would stand still for as long: start again"), ended::text);
         }
     }
 

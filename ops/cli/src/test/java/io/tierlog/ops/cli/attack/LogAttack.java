@@ -5,7 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.net.httpserver.HttpServer;
+import io.tierlog.events.Partitions;
 import io.tierlog.events.topic.Topics;
+import io.tierlog.events.wire.WireFormat;
 import io.tierlog.ops.cli.LogFacts;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.RefusalReason;
@@ -19,6 +21,8 @@ import io.tierlog.schemas.decision.InputSkipped;
 import io.tierlog.schemas.decision.NodeEnded;
 import io.tierlog.schemas.event.AgentHeartbeat;
 import io.tierlog.schemas.event.AgentStopping;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -48,7 +52,7 @@ class LogAttack {
         return facts(scene, AgentAccepted.class).reduce((first, last) -> last).orElseThrow();
     }
 
-    /** Point 2.1: another application id on the log of a controller that decides. */
+    /** Point 2.1: another application id on the log of a controller that decides, and another process of a node that has one. */
     @Test
     void aSecondControllerIsRefusedAtItsStart() throws Exception {
         try (AttackScene scene = new AttackScene(directory)) {
@@ -59,6 +63,9 @@ class LogAttack {
             AttackScene.Ended second = scene.ended("controller-second", scene.controllerProcess("second", "--application-id", "other"));
             assertEquals(2, second.code(), second::text);
             assertTrue(second.text().contains("tierlog-controller") && second.text().contains("hint:"), second::text);
+            AttackScene.Ended twin = scene.ended("twin-a", scene.twinProcess("a"));
+            assertEquals(2, twin.code(), twin::text);
+            assertTrue(twin.text().contains("--node") && twin.text().contains("hint:"), twin::text);
             engine.awaitMore();
             assertTrue(first.process().isAlive());
             engine.close();
@@ -109,7 +116,8 @@ class LogAttack {
     void aBrokerThatDiesDoesNotSlowEngineCalls() throws Exception {
         long awayS = Long.getLong("tierlog.outage", 60);
         try (AttackScene scene = new AttackScene(directory)) {
-            scene.controller("state");
+            AttackScene.Controller controller = scene.controller("state");
+            AttackScene.Directory index = scene.directoryProcess();
             AttackScene.Agent agent = scene.agent("a");
             EngineCalls engine = scene.own(new EngineCalls(directory, agent.port()));
             engine.awaitMore();
@@ -132,6 +140,11 @@ class LogAttack {
             assertTrue(away <= Math.max(before * 6 / 5, before + FLOOR_MICROS), "calls are slower without the broker");
             assertTrue(served * 2 > awayS * rate, () -> served + " requests in " + awayS + " s, " + rate + " a second before");
             assertEquals(failedBefore, engine.failed(), engine::lastFailure);
+            scene.awaitPart(controller.http(), "brokers", "DEGRADED");
+            assertTrue(scene.said("controller-state", "the log is not watched for now") >= 1);
+            scene.awaitPart(index.status(), "follower", "DEGRADED");
+            assertTrue(scene.said("directory", "the end of tierlog.placements cannot be looked at") >= 1);
+            assertTrue(scene.said("agent-a", "events is ") >= 1, "each part of /health that is in the log is a metric too");
 
             scene.restartBroker();
             int decided = scene.decisions();
@@ -156,8 +169,11 @@ class LogAttack {
             engine.awaitMore();
             Forger forger = scene.own(new Forger(scene.access));
             for (String topic : topics) {
+                long named = scene.said("controller-state", "topics create");
                 forger.delete(topic);
                 AttackScene.await("/health names " + topic, () -> scene.get(controller.http() + "/health").contains(topic));
+                scene.awaitPart(controller.http(), "log", "FAILED");
+                assertEquals(named + 1, scene.said("controller-state", "topics create"));
                 long warnings = scene.said("controller-state", "WARN");
                 AttackScene.letPass(10);
                 assertTrue(scene.said("controller-state", "WARN") - warnings < 30, "warnings are not limited");
@@ -252,6 +268,58 @@ class LogAttack {
         }
     }
 
+    /** Records with a schema that only a registry knows, which is away. When it is back, they turn out to be no records of the log. */
+    @Test
+    void aRegistryThatIsAwayIsWaitedForAndWhatIsNoRecordIsNamed() throws Exception {
+        try (SwitchedRegistry registry = new SwitchedRegistry();
+                AttackScene scene = new AttackScene(directory)) {
+            String[] known = {"--registry-url", registry.url()};
+            AttackScene.Controller controller = scene.controller("state", known);
+            AttackScene.Directory index = scene.directoryProcess(known);
+            AttackScene.Agent agent = scene.agent("a", known);
+            EngineCalls engine = scene.own(new EngineCalls(directory, agent.port()));
+            engine.awaitMore();
+            registry.setUp(false);
+            Forger forger = scene.own(new Forger(scene.access));
+            byte[] strange = WireFormat.frame(SwitchedRegistry.STRANGE, new byte[] {1});
+            for (String topic : List.of(Topics.DEFAULT.events(), Topics.DEFAULT.commands(), Topics.DEFAULT.placements())) {
+                forger.append(topic, Partitions.of(NODE, AttackScene.PARTITIONS), Partitions.key(NODE), strange);
+            }
+            scene.awaitPart(controller.http(), "registry", "FAILED");
+            assertEquals(1, scene.said("controller-state", "waiting for the schema registry"));
+            scene.awaitPart(index.status(), "registry", "FAILED");
+            assertEquals(1, scene.said("directory", "waiting for the schema registry"));
+            scene.awaitPart(agent.status(), "commands", "FAILED");
+            assertTrue(scene.said("agent-a", "waits for the registry") >= 1);
+            AttackScene.await("one line names the thread that waits", () -> said(scene, "agent-a", "commands is FAILED at /health") == 1);
+            engine.awaitMore();
+
+            registry.setUp(true);
+            scene.awaitPart(agent.status(), "commands", "WELL");
+            scene.awaitPart(agent.status(), "records", "DEGRADED");
+            scene.awaitMetric(agent.status(), "tierlog_agent_commands_unreadable_total 1.0");
+            assertEquals(1, scene.said("agent-a", "cannot be read: "));
+            scene.awaitPart(index.status(), "registry", "WELL");
+            scene.awaitPart(index.status(), "records", "DEGRADED");
+            scene.awaitMetric(index.status(), "tierlog_directory_unreadable_records_total 1.0");
+            assertEquals(1, scene.said("directory", "a record is passed over: "));
+            scene.awaitPart(controller.http(), "registry", "WELL");
+            scene.awaitPart(controller.http(), "records", "DEGRADED");
+            AttackScene.await("it is counted", () -> scene.get(controller.http() + "/metrics").lines()
+                    .anyMatch(line -> line.startsWith("tierlog_inputs_skipped_total") && line.endsWith(" 1.0")));
+            assertTrue(scene.said("controller-state", "is in the dead letters: ") >= 1);
+            engine.awaitMore();
+        }
+    }
+
+    private static long said(AttackScene scene, String name, String text) {
+        try {
+            return scene.said(name, text);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     /** Point 2.14: a registry that gives one id for all schemas. Nothing is written with it. */
     @Test
     void aRegistryThatLiesIsRefused() throws Exception {
@@ -282,11 +350,16 @@ class LogAttack {
     void aLogThatWasDeletedIsNotDecidedAgain(String topic) throws Exception {
         try (AttackScene scene = new AttackScene(directory)) {
             AttackScene.Controller controller = scene.controller("state");
-            EngineCalls engine = scene.own(new EngineCalls(directory, scene.agent("a").port()));
+            AttackScene.Agent agent = scene.agent("a");
+            EngineCalls engine = scene.own(new EngineCalls(directory, agent.port()));
             engine.awaitMore();
             Forger forger = scene.own(new Forger(scene.access));
             forger.delete(topic);
             AttackScene.await("/health names it", () -> scene.get(controller.http() + "/health").contains(topic));
+            if (topic.equals(Topics.DEFAULT.events())) {
+                scene.awaitPart(agent.status(), "events", "DEGRADED");
+                AttackScene.await("a line names it", () -> said(scene, "agent-a", "events is DEGRADED at /health") >= 1);
+            }
             engine.awaitMore();
             controller.process().close();
             AttackScene.Ended made = scene.run("topics", "create", "--bootstrap-servers", scene.access.bootstrapServers(), "--partitions",
