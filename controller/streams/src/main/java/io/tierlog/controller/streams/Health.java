@@ -5,8 +5,8 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.controller.core.api.CoreVersion;
 import io.tierlog.controller.http.HealthParts;
+import io.tierlog.controller.http.RecentFinding;
 import io.tierlog.controller.http.StatusServer;
-import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -21,8 +21,6 @@ import org.apache.kafka.streams.KafkaStreams;
  * </pre>
  */
 final class Health {
-    private static final Duration ASIDE_SHOWN = Duration.ofMinutes(10);
-
     private final int coreVersion;
     private volatile KafkaStreams.State streams = KafkaStreams.State.CREATED;
     private volatile String detail = "starting";
@@ -30,8 +28,7 @@ final class Health {
     private volatile String wrongLog = "";
     private volatile String damaged = "";
     private volatile String lowSpace = "";
-    private volatile String aside = "";
-    private volatile long asideNs;
+    private final RecentFinding aside = new RecentFinding();
     private final Map<Integer, String> lateTimers = new ConcurrentSkipListMap<>();
     private final Map<Integer, String> foreignDecisions = new ConcurrentSkipListMap<>();
     private final AtomicInteger waitingForRegistry = new AtomicInteger();
@@ -102,7 +99,7 @@ final class Health {
         parts.add("timers", () -> HealthParts.State.degradedUnlessEmpty(String.join("; ", lateTimers.values())));
         parts.add("state", () -> HealthParts.State.degradedUnlessEmpty(damaged));
         parts.add("space", () -> HealthParts.State.degradedUnlessEmpty(lowSpace));
-        parts.add("records", () -> HealthParts.State.degradedUnlessEmpty(recentlyPutAside()));
+        parts.add("records", () -> HealthParts.State.degradedUnlessEmpty(aside.recent()));
         parts.add("invariants", () -> violation.isEmpty()
                 ? HealthParts.State.WELL : HealthParts.State.degraded("the tables do not hold what they must, last: " + violation));
     }
@@ -141,12 +138,7 @@ final class Health {
 
     /** The last record that was put into the dead letters, for people; health reports it for ten minutes. */
     void putAside(String what) {
-        asideNs = System.nanoTime();
-        aside = what;
-    }
-
-    private String recentlyPutAside() {
-        return System.nanoTime() - asideNs > ASIDE_SHOWN.toNanos() ? "" : aside;
+        aside.found(what);
     }
 
     /** Directories that are nearly full, or cannot be written; empty when none is. */

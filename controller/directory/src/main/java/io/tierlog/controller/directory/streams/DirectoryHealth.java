@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.controller.directory.index.PlacementIndex;
 import io.tierlog.controller.http.HealthParts;
+import io.tierlog.controller.http.RecentFinding;
 import io.tierlog.controller.http.StatusServer;
 import io.tierlog.events.PatientReader;
 import java.util.Map;
@@ -33,6 +34,7 @@ final class DirectoryHealth implements PatientReader.Listener {
     private volatile String detail = "starting";
     private volatile String damaged = "";
     private volatile String foreign = "";
+    private final RecentFinding unreadable = new RecentFinding();
     private volatile String lowSpace = "";
     private volatile boolean closing;
 
@@ -63,7 +65,7 @@ final class DirectoryHealth implements PatientReader.Listener {
         });
         parts.add("registry", () -> waiting.get() > 0 ? HealthParts.State.failed(detail) : HealthParts.State.WELL);
         parts.add("index", () -> full().isEmpty() ? HealthParts.State.WELL : HealthParts.State.failed(full()));
-        parts.add("records", () -> HealthParts.State.degradedUnlessEmpty(foreign));
+        parts.add("records", () -> foreign.isEmpty() ? unreadable.state() : HealthParts.State.degraded(foreign));
         parts.add("state", () -> HealthParts.State.degradedUnlessEmpty(damaged));
         parts.add("space", () -> HealthParts.State.degradedUnlessEmpty(lowSpace));
     }
@@ -132,9 +134,14 @@ final class DirectoryHealth implements PatientReader.Listener {
         damaged = what;
     }
 
-    /** The last record that cannot be read, or shows that another than the controller has written; health reports it until the instance ends. */
+    /** The last record that shows that another than the controller has written; health reports it until the instance ends. */
     void foreignRecord(String what) {
         foreign = what;
+    }
+
+    /** The last record that cannot be read; health reports it for ten minutes. */
+    void unreadableRecord(String what) {
+        unreadable.found(what);
     }
 
     /** The state directory is nearly full, or cannot be written; empty when it is well. */

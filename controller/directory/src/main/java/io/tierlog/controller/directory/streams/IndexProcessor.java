@@ -118,7 +118,7 @@ final class IndexProcessor implements Processor<byte[], byte[], Void, Void> {
 
     private void unreadable(Task here, String what) {
         shared.metrics().countUnreadable();
-        shared.health().foreignRecord("partition " + here.partition() + ": " + what);
+        shared.health().unreadableRecord("partition " + here.partition() + ": " + what);
         LOG.warn("partition {}: {}", here.partition(), what);
     }
 

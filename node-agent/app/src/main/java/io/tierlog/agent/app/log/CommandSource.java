@@ -3,6 +3,7 @@ package io.tierlog.agent.app.log;
 
 import io.tierlog.agent.core.api.AgentInput;
 import io.tierlog.agent.core.api.AgentInput.CommandReceived;
+import io.tierlog.controller.http.RecentFinding;
 import io.tierlog.events.Partitions;
 import io.tierlog.events.RareWarning;
 import io.tierlog.events.Reading;
@@ -37,7 +38,6 @@ public final class CommandSource implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(CommandSource.class);
     private static final Duration POLL = Duration.ofSeconds(1);
     private static final Duration END = Duration.ofSeconds(2);
-    private static final Duration ASIDE_SHOWN = Duration.ofMinutes(10);
 
     /** Takes an input of the log, waiting for space; false when the loop has ended. */
     public interface Inbox {
@@ -59,8 +59,7 @@ public final class CommandSource implements AutoCloseable {
     private final RareWarning registryWarning = new RareWarning(LOG);
     private final Thread thread;
     private volatile boolean closed;
-    private volatile String aside = "";
-    private volatile long asideNs;
+    private final RecentFinding aside = new RecentFinding();
     /** When it last asked for records; 0 before it reads. */
     private volatile long polledNs;
 
@@ -97,9 +96,9 @@ public final class CommandSource implements AutoCloseable {
         return forged.sum();
     }
 
-    /** The last record that went to the dead letters in the last ten minutes, for people; empty when none did. */
-    public String putAside() {
-        return System.nanoTime() - asideNs > ASIDE_SHOWN.toNanos() ? "" : aside;
+    /** The last record that went to the dead letters. */
+    public RecentFinding putAside() {
+        return aside;
     }
 
     /** How long it has not asked for records, ms, because one waits for space or for the registry; 0 while it does not read. */
@@ -167,7 +166,7 @@ public final class CommandSource implements AutoCloseable {
             this.forged.increment();
             String what = at(record) + " is refused, no controller with our keys wrote it: " + forged.get();
             forgedWarning.warn("{}", what);
-            shown(what);
+            aside.found(what);
             deadLetters.send(record, SkipReason.FORGED, forged.get());
             return true;
         }
@@ -177,7 +176,7 @@ public final class CommandSource implements AutoCloseable {
                 unreadable.increment();
                 String what = at(record) + " cannot be read: " + bad.detail() + " (" + bad.reason() + ")";
                 LOG.warn("{}", what);
-                shown(what);
+                aside.found(what);
                 deadLetters.send(record, bad.reason(), bad.detail());
                 yield true;
             }
@@ -186,11 +185,6 @@ public final class CommandSource implements AutoCloseable {
 
     private String at(ConsumerRecord<byte[], byte[]> record) {
         return "command at " + partition + " offset " + record.offset();
-    }
-
-    private void shown(String what) {
-        asideNs = System.nanoTime();
-        aside = what;
     }
 
     private Reading<Command> read(ConsumerRecord<byte[], byte[]> record) throws InterruptedException {

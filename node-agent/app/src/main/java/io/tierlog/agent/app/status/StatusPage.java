@@ -109,7 +109,7 @@ public final class StatusPage implements AutoCloseable {
         parts.add("registration", () -> registration(sources.status().get()));
         parts.add("loop", () -> stuck(sources.loop().busyMs(), "a batch of inputs has been in work for %d s: take a thread dump"));
         parts.add("commands", () -> stuck(sources.commands().get().silentMs(), "commands have not been read for %d s"));
-        parts.add("records", () -> State.degradedUnlessEmpty(sources.commands().get().putAside()));
+        parts.add("records", () -> sources.commands().get().putAside().state());
         parts.add("events", () -> events(sources.events().get()));
         parts.add("device", () -> sources.device().lost()
                 ? State.failed("the device is lost, copies fail: start the agent again when it is back") : State.WELL);
