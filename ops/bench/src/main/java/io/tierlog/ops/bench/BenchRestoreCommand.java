@@ -9,7 +9,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code tierlog bench restore}: prints the table; exit code 1 when a snapshot has not all blocks, or differs from the log. */
+/** {@code tierlog bench restore}: prints the table; exit code 1 when a restored changelog has not all blocks, or a snapshot differs from the log. */
 @Command(
         name = "restore",
         description = "Measure how soon a controller decides again, by what it has lost.",
@@ -18,7 +18,8 @@ import picocli.CommandLine.Option;
             "A broker runs as a process of its own. A controller gets a state of so",
             "many blocks on hosts. Then, in each round, it starts without its state,",
             "with it, and from a snapshot after its changelog was deleted. Exit code",
-            "1 when a snapshot has not all blocks, or differs from the log."
+            "1 when a restored changelog has not all blocks, or a snapshot differs",
+            "from the log."
         })
 public final class BenchRestoreCommand implements Callable<Integer> {
     @Option(names = "--quick", description = "A few seconds with few blocks: a check that it works.")

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.bench.control;
 
+import io.tierlog.controller.core.table.Rows;
+import io.tierlog.controller.core.table.StoredRows;
 import io.tierlog.controller.streams.StateEnd;
 import io.tierlog.controller.streams.StateRestore;
 import io.tierlog.ops.audit.ClusterLog;
 import io.tierlog.ops.audit.Finding;
+import io.tierlog.ops.audit.LogEntry;
 import io.tierlog.ops.audit.LogSource;
 import io.tierlog.ops.audit.PartitionStart;
 import io.tierlog.ops.audit.snapshot.Snapshot;
@@ -34,6 +37,7 @@ import org.apache.kafka.clients.admin.RemoveMembersFromConsumerGroupOptions;
  */
 public final class RestoreBench {
     private static final int PROMPT_BLOCKS = 30;
+    private static final byte OF_THE_SHELL = (byte) 0xff;
     private static final int EVENT_BLOCKS = 33 * PROMPT_BLOCKS;
 
     private final RestoreBenchConfig config;
@@ -182,9 +186,26 @@ public final class RestoreBench {
                     start.tables(), start.stamps(), StateEnd.ofSnapshot(start.at().nextEvent(), start.at().nextDecision()));
         });
         double written = since(begin) - folded;
+        long placements = placements(log, changelog());
         double started = start("restored-" + round);
         return new Row().rounded("fold_s", folded).rounded("write_s", written).rounded("start_s", started)
-                .rounded("all_s", folded + written + started).with("rows", rows).with("placements", present.placements());
+                .rounded("all_s", folded + written + started).with("rows", rows).with("placements", placements);
+    }
+
+    /** Blocks that the rows of a changelog name which was just written: each row is there once. */
+    private static long placements(LogSource log, String changelog) {
+        long blocks = 0;
+        try (LogSource.Stream all = log.openAll(changelog)) {
+            for (List<LogEntry> some = all.next(); !some.isEmpty(); some = all.next()) {
+                for (LogEntry entry : some) {
+                    if (entry instanceof LogEntry.Data row && row.key() != null && row.value() != null && row.key()[0] != OF_THE_SHELL
+                            && StoredRows.tableOf(row.key()) == Rows.PLACEMENTS) {
+                        blocks += StoredRows.placements(row.key(), row.value()).size();
+                    }
+                }
+            }
+        }
+        return blocks;
     }
 
     private String changelog() throws InterruptedException {
@@ -240,7 +261,7 @@ public final class RestoreBench {
         line(text, "  the changelog written", lost, "write_s");
         line(text, "  the start", lost, "start_s");
         lost.stream().filter(row -> row.number("placements") != ((Number) report.value("placements")).doubleValue())
-                .forEach(row -> text.line("WRONG: a snapshot has %,d blocks", row.value("placements")));
+                .forEach(row -> text.line("WRONG: a restored changelog has %,d blocks", row.value("placements")));
         return text.toString();
     }
 
