@@ -195,7 +195,7 @@ public final class RequestJoin {
             case RequestSubmitted e -> submitted(new Attempt(node, e.request(), e.attempt()), e, atMs);
             case PrefetchDone e -> fetchEnded(e.operation(), e.blocks(), atMs);
             case PrefetchFailed e -> fetchEnded(e.operation(), List.of(), atMs);
-            case OperationCancelled e when fetches.containsKey(e.operation()) || !e.blocks().isEmpty() -> fetchEnded(e.operation(), e.blocks(), atMs);
+            case OperationCancelled e when fetches.containsKey(e.operation()) -> fetchEnded(e.operation(), e.blocks(), atMs);
             case CommandRefused e when e.operation() != null && fetches.containsKey(e.operation()) -> fetchEnded(e.operation(), List.of(), atMs);
             case WaitExpired e -> {
                 Attempt attempt = new Attempt(node, e.request(), e.attempt());
