@@ -3,8 +3,11 @@ package io.tierlog.ops.cli.docs;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
@@ -43,6 +46,30 @@ record Document(String path, List<String> lines, String prose, List<Block> block
             }
             return commands;
         }
+    }
+
+    /** What is done with one file. */
+    @FunctionalInterface
+    interface FileVisit {
+        void visit(Path file) throws IOException;
+    }
+
+    /** Every file of the source tree: not of build outputs and hidden directories. */
+    static void eachFileOfTheTree(FileVisit each) throws IOException {
+        Files.walkFileTree(ROOT, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes) {
+                String name = String.valueOf(directory.getFileName());
+                boolean ours = directory.equals(ROOT) || !(name.equals("target") || name.startsWith("."));
+                return ours ? FileVisitResult.CONTINUE : FileVisitResult.SKIP_SUBTREE;
+            }
+
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+                each.visit(file);
+                return FileVisitResult.CONTINUE;
+            }
+        });
     }
 
     /** README.md, ARCHITECTURE.md and everything under docs, sorted by path. */

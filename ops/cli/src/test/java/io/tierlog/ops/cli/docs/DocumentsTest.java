@@ -6,11 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -137,20 +134,9 @@ class DocumentsTest {
 
     private static Set<String> wordsOfTheSource() throws IOException {
         Set<String> words = new TreeSet<>();
-        Files.walkFileTree(Document.ROOT, new SimpleFileVisitor<>() {
-            @Override
-            public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes) {
-                String name = String.valueOf(directory.getFileName());
-                boolean ours = directory.equals(Document.ROOT) || !(name.equals("target") || name.startsWith("."));
-                return ours ? FileVisitResult.CONTINUE : FileVisitResult.SKIP_SUBTREE;
-            }
-
-            @Override
-            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-                if (SOURCE.matcher(file.toString().replace('\\', '/')).matches()) {
-                    WORD.matcher(Files.readString(file)).results().forEach(found -> words.add(found.group()));
-                }
-                return FileVisitResult.CONTINUE;
+        Document.eachFileOfTheTree(file -> {
+            if (SOURCE.matcher(file.toString().replace('\\', '/')).matches()) {
+                WORD.matcher(Files.readString(file)).results().forEach(found -> words.add(found.group()));
             }
         });
         return words;
