@@ -72,7 +72,7 @@ public final class ControllerApp implements AutoCloseable {
     private final AtomicBoolean closed = new AtomicBoolean();
     private final PassingFaults passing = new PassingFaults();
     private volatile Optional<SpanExport> spans = Optional.empty();
-    private volatile Optional<Drain> drain = Optional.empty();
+    private volatile Optional<LogRest> rest = Optional.empty();
     private int httpPort;
     private int apiPort = -1;
     private int grpcPort = -1;
@@ -140,8 +140,8 @@ public final class ControllerApp implements AutoCloseable {
      *
      * @return false when that did not come about in time, or the instance was closed; some seconds late when the brokers do not answer
      */
-    public boolean drain(Duration limit) throws InterruptedException {
-        Optional<Drain> begun = drain;
+    public boolean bringToRest(Duration limit) throws InterruptedException {
+        Optional<LogRest> begun = rest;
         return begun.isPresent() && begun.get().run(limit);
     }
 
@@ -204,7 +204,7 @@ public final class ControllerApp implements AutoCloseable {
         LogWatch watch = closers.add("log watch", new LogWatch(config.kafka(), config.topics(), owner, health, space, this::stops));
         watch.start();
         shown.parts().add("brokers", watch::state);
-        drain = Optional.of(closers.add("drain", new Drain(config, partitions, clocks, relay)));
+        rest = Optional.of(closers.add("log rest", new LogRest(config, partitions, clocks, relay)));
     }
 
     /** Closed after the stream threads, which end spans. */

@@ -27,8 +27,8 @@ import org.slf4j.LoggerFactory;
  * events up to an end are decided; since then no clock needed a tick, and every committed message was carried; and the end is still the same. No
  * other part may append events meanwhile, or there is no such end. For one thread; {@link #close} ends the wait.
  */
-final class Drain implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(Drain.class);
+final class LogRest implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(LogRest.class);
     private static final long LOOK_AGAIN_MS = 50;
     private static final Duration ANSWER = Duration.ofSeconds(2);
 
@@ -42,7 +42,7 @@ final class Drain implements AutoCloseable {
     private Map<TopicPartition, Long> decided = Map.of();
     private long decidedNs;
 
-    Drain(ControllerConfig config, int partitions, ClockEnds clocks, Relay relay) {
+    LogRest(ControllerConfig config, int partitions, ClockEnds clocks, Relay relay) {
         this.config = config;
         this.clocks = clocks;
         this.relay = relay;

@@ -47,12 +47,7 @@ final class PartitionClock {
      *
      * @param intervalMs distance between two ticks, in milliseconds
      */
-    record Shared(Codec codec, Topics topics, PlainProducer producer, ControllerMetrics metrics, int intervalMs, ClockEnds ends) {
-        /** Clocks that end with their tasks. */
-        Shared(Codec codec, Topics topics, PlainProducer producer, ControllerMetrics metrics, int intervalMs) {
-            this(codec, topics, producer, metrics, intervalMs, new ClockEnds());
-        }
-    }
+    record Shared(Codec codec, Topics topics, PlainProducer producer, ControllerMetrics metrics, int intervalMs, ClockEnds ends) {}
 
     PartitionClock(Shared shared, int partition) {
         this.shared = shared;

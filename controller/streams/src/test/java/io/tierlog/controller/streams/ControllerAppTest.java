@@ -72,7 +72,7 @@ class ControllerAppTest {
 
     /** A node whose agent has not ended needs each tick. Once it has, no tick comes behind the last decision, though the instance still runs. */
     @Test
-    void aDrainedControllerHasDecidedEveryEvent() throws Exception {
+    void aLogAtRestHasADecisionOfEveryEvent() throws Exception {
         try (TestLog log = new TestLog(BROKER.kafka(), 2);
                 LogReader<Event> events = log.reader(log.topics.events(), Event.class, Isolation.ALL);
                 LogReader<Fact> decisions = log.reader(log.topics.decisions(), Fact.class, Isolation.COMMITTED)) {
@@ -81,9 +81,9 @@ class ControllerAppTest {
                 FakeAgent agent = new FakeAgent("n1", "process-1");
                 log.append(agent.registering());
                 agent.accepted(1);
-                assertFalse(app.drain(Duration.ofSeconds(3)), "n1 lives");
+                assertFalse(app.bringToRest(Duration.ofSeconds(3)), "n1 lives");
                 log.append(agent.stopping());
-                assertTrue(app.drain(TestLog.PATIENCE));
+                assertTrue(app.bringToRest(TestLog.PATIENCE));
             }
             Map<Integer, Long> last = new HashMap<>();
             Map<Integer, Long> decided = new HashMap<>();
@@ -97,14 +97,14 @@ class ControllerAppTest {
 
     /** All events are decided soon, but a clock may have a tick under way until it runs next: here for the first time after 15 s. */
     @Test
-    void aDrainWaitsForTheClocks() throws Exception {
+    void restWaitsForTheClocks() throws Exception {
         long startNs = System.nanoTime();
         try (TestLog log = new TestLog(BROKER.kafka(), 2);
                 ControllerApp app = ControllerApp.start(log.controller(state).tickMs(15_000).build())) {
             log.append(Script.tick(0, 1, 5_000));
             log.append(Script.tick(1, 1, 5_000));
             assertTrue(app.awaitRunning(TestLog.PATIENCE));
-            assertTrue(app.drain(TestLog.PATIENCE));
+            assertTrue(app.bringToRest(TestLog.PATIENCE));
             assertTrue(System.nanoTime() - startNs >= TimeUnit.SECONDS.toNanos(15));
         }
     }

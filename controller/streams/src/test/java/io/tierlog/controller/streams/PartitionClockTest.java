@@ -29,7 +29,7 @@ class PartitionClockTest {
     /** A tick of unknown outcome may be in the log: its number is not used again, and the next clock counts from 1. */
     @Test
     void everyNumberOfEverySenderIsUsedOnce() throws InterruptedException {
-        PartitionClock.Shared shared = new PartitionClock.Shared(codec, Topics.DEFAULT, producer, new ControllerMetrics(), 1_000);
+        PartitionClock.Shared shared = new PartitionClock.Shared(codec, Topics.DEFAULT, producer, new ControllerMetrics(), 1_000, new ClockEnds());
         PartitionClock clock = new PartitionClock(shared, 0);
 
         tick(clock, 1_000);
@@ -61,7 +61,7 @@ class PartitionClockTest {
     @Test
     void aQuietPartitionHasEveryFifthTick() throws InterruptedException {
         PartitionClock clock = new PartitionClock(
-                new PartitionClock.Shared(codec, Topics.DEFAULT, producer, new ControllerMetrics(), 1_000), 0);
+                new PartitionClock.Shared(codec, Topics.DEFAULT, producer, new ControllerMetrics(), 1_000, new ClockEnds()), 0);
         for (int i = 1; i <= 10; i++) {
             clock.tick(i * 1_000L, true);
             assertTrue(producer.awaitHandedOver(Duration.ofSeconds(30)));
@@ -79,7 +79,7 @@ class PartitionClockTest {
     @Test
     void noQuietTimeIsLong() throws InterruptedException {
         PartitionClock clock = new PartitionClock(
-                new PartitionClock.Shared(codec, Topics.DEFAULT, producer, new ControllerMetrics(), 20_000), 0);
+                new PartitionClock.Shared(codec, Topics.DEFAULT, producer, new ControllerMetrics(), 20_000, new ClockEnds()), 0);
         clock.tick(20_000, true);
         assertTrue(producer.awaitHandedOver(Duration.ofSeconds(30)));
         assertEquals(1, log.history().size());

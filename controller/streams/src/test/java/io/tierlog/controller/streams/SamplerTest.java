@@ -154,7 +154,7 @@ class SamplerTest {
         EventProcessor.Parts parts = new EventProcessor.Parts(
                 new Core(Limits.of(1)),
                 new EventDecoder(codec.reader(Event.class), new EventDecoder.Rules(topics.events(), 1, 1 << 20, Set.of()), health, metrics),
-                new PartitionClock.Shared(codec, topics, producer, metrics, 1_000),
+                new PartitionClock.Shared(codec, topics, producer, metrics, 1_000, new ClockEnds()),
                 new ResultSender.Shared(codec, topics, 1, Optional.of(producer), metrics),
                 new Sampler.Shared(everyTicks, rows, metrics, health),
                 metrics,

@@ -109,7 +109,7 @@ class TopologyParityTest {
         EventProcessor.Parts parts = new EventProcessor.Parts(
                 new Core(Limits.of(1)),
                 new EventDecoder(codec.reader(Event.class), new EventDecoder.Rules(topics.events(), 1, 1 << 20, Set.of()), new Health(), metrics),
-                new PartitionClock.Shared(codec, topics, producer, metrics, 1_000),
+                new PartitionClock.Shared(codec, topics, producer, metrics, 1_000, new ClockEnds()),
                 new ResultSender.Shared(
                         codec, topics, 1, delivery == CommandDelivery.DIRECT ? Optional.of(producer) : Optional.empty(), metrics),
                 new Sampler.Shared(1, 20, metrics, new Health()),

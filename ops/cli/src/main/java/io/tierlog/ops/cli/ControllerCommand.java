@@ -11,9 +11,9 @@ import io.tierlog.events.Causes;
 import io.tierlog.events.config.OptionValues;
 import io.tierlog.events.config.Options;
 import io.tierlog.ops.cli.command.CliError;
-import io.tierlog.ops.cli.command.DrainLine;
 import io.tierlog.ops.cli.command.OptionFlags;
 import io.tierlog.ops.cli.command.ReadyLine;
+import io.tierlog.ops.cli.command.RestLine;
 import io.tierlog.ops.cli.command.ServiceCommand;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -37,10 +37,10 @@ final class ControllerCommand extends ServiceCommand<ControllerCommand.Both> {
     private static final Duration RUNNING = Duration.ofSeconds(90);
 
     @Option(
-            names = DrainLine.FLAG,
+            names = RestLine.FLAG,
             hidden = true,
             description = "For the demo: at the end of standard input decide all that is on the log, within that time, and print the outcome.")
-    int drainMs;
+    int restMs;
 
     @Override
     public Options options() {
@@ -113,23 +113,23 @@ final class ControllerCommand extends ServiceCommand<ControllerCommand.Both> {
 
     @Override
     protected void afterReady(Both both) {
-        if (drainMs > 0) {
+        if (restMs > 0) {
             // No virtual one: a read of standard input keeps its carrier.
-            Thread.ofPlatform().daemon().name("controller-drain").start(() -> drainAtEndOfInput(both.controller()));
+            Thread.ofPlatform().daemon().name("controller-rest").start(() -> restAtEndOfInput(both.controller()));
         }
     }
 
-    private void drainAtEndOfInput(ControllerApp app) {
+    private void restAtEndOfInput(ControllerApp app) {
         boolean complete = false;
         try {
             System.in.transferTo(OutputStream.nullOutputStream());
-            complete = app.drain(Duration.ofMillis(drainMs));
+            complete = app.bringToRest(Duration.ofMillis(restMs));
         } catch (IOException e) {
             LOG.warn("standard input cannot be read: {}", Causes.of(e));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        DrainLine.print(out(), complete);
+        RestLine.print(out(), complete);
     }
 
     @Override

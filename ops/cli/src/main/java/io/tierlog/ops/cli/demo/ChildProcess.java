@@ -7,7 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import io.tierlog.events.Causes;
 import io.tierlog.ops.cli.command.CliError;
-import io.tierlog.ops.cli.command.DrainLine;
+import io.tierlog.ops.cli.command.RestLine;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
@@ -35,7 +35,7 @@ final class ChildProcess implements AutoCloseable {
 
     private static final Duration READY = Duration.ofSeconds(60);
     private static final Duration STOP = Duration.ofSeconds(20);
-    /** On top of the time of a drain: until the process begins it, and until its answer is here. */
+    /** On top of the time for that: until the process begins, and until its answer is here. */
     private static final Duration ANSWER = Duration.ofSeconds(5);
     private static final Path NOTHING = Path.of("/dev/null");
     private static final String LOG_LEVEL = "tierlog.log.level";
@@ -45,7 +45,7 @@ final class ChildProcess implements AutoCloseable {
     private final Process process;
     private final Path log;
     private final CompletableFuture<JsonNode> ready = new CompletableFuture<>();
-    private final CompletableFuture<Boolean> drained = new CompletableFuture<>();
+    private final CompletableFuture<Boolean> atRest = new CompletableFuture<>();
     private final CompletableFuture<Void> read = new CompletableFuture<>();
 
     private ChildProcess(String name, Process process, Path log) {
@@ -63,7 +63,7 @@ final class ChildProcess implements AutoCloseable {
             JsonNode json = parsed(mapper, line);
             switch (json.path("event").asText()) {
                 case "ready" -> child.ready.complete(json);
-                case DrainLine.EVENT -> child.drained.complete(json.path(DrainLine.COMPLETE).asBoolean());
+                case RestLine.EVENT -> child.atRest.complete(json.path(RestLine.COMPLETE).asBoolean());
                 default -> {}
             }
         });
@@ -115,7 +115,7 @@ final class ChildProcess implements AutoCloseable {
             } catch (IOException | RuntimeException e) {
                 ready.completeExceptionally(e);
             } finally {
-                drained.complete(false);
+                atRest.complete(false);
                 read.complete(null);
             }
         });
@@ -152,15 +152,15 @@ final class ChildProcess implements AutoCloseable {
         }
     }
 
-    /** Ends the standard input of a service that was started with {@link DrainLine#FLAG}, and waits for its drain; whether that was complete. */
-    boolean drain(Duration limit) throws InterruptedException {
+    /** Ends the standard input of a service that was started with {@link RestLine#FLAG}: whether it has brought the log to rest within the limit. */
+    boolean bringToRest(Duration limit) throws InterruptedException {
         try {
             process.getOutputStream().close();
-            return drained.get(limit.plus(ANSWER).toMillis(), TimeUnit.MILLISECONDS);
+            return atRest.get(limit.plus(ANSWER).toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException | IOException e) {
             return false;
         } catch (ExecutionException e) {
-            throw new IllegalStateException("a drain has no exception", e);
+            throw new IllegalStateException("that has no exception", e);
         }
     }
 

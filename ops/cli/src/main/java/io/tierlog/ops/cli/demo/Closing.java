@@ -30,14 +30,17 @@ final class Closing implements AutoCloseable {
         return resource;
     }
 
-    /** Closes {@code resource} before its turn, unless it is closed. */
-    synchronized void now(AutoCloseable resource) {
-        if (steps.remove(resource)) {
-            try {
-                resource.close();
-            } catch (Exception e) {
-                throw new IllegalStateException("cannot close cleanly: " + Causes.of(e), e);
+    /** Closes {@code resource} before its turn, unless it is closed; the hook does not wait for it. */
+    void now(AutoCloseable resource) {
+        synchronized (this) {
+            if (!steps.remove(resource)) {
+                return;
             }
+        }
+        try {
+            resource.close();
+        } catch (Exception e) {
+            throw new IllegalStateException("cannot close cleanly: " + Causes.of(e), e);
         }
     }
 

@@ -111,12 +111,12 @@ final class DemoController implements ProgressListener, AutoCloseable {
     }
 
     /** Ends the clocks and waits until every event is decided; false when it is not within {@code limit}. For a controller that is there. */
-    boolean drain(Duration limit) throws InterruptedException {
+    boolean bringToRest(Duration limit) throws InterruptedException {
         ControllerApp there;
         synchronized (this) {
             there = controller;
         }
-        return there != null && there.drain(limit);
+        return there != null && there.bringToRest(limit);
     }
 
     private void leave(int requestsDone) {

@@ -139,7 +139,7 @@ final class DemoRun implements AutoCloseable {
                 System.err.println(e.getMessage()); // the report of the run matters more
             }
         }
-        if (controller.isPresent() && !controller.get().drain(ProcessDemo.DRAIN) && !closing.isClosed()) {
+        if (controller.isPresent() && !controller.get().bringToRest(ProcessDemo.REST) && !closing.isClosed()) {
             System.err.println(ProcessDemo.NOT_AT_REST);
         }
     }

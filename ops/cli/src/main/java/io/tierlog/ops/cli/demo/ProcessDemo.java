@@ -8,7 +8,7 @@ import io.tierlog.events.TopicAdmin;
 import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.cli.command.CliError;
 import io.tierlog.ops.cli.command.ClusterOptions;
-import io.tierlog.ops.cli.command.DrainLine;
+import io.tierlog.ops.cli.command.RestLine;
 import io.tierlog.ops.cli.policy.PolicyClient;
 import io.tierlog.schemas.Policy;
 import java.io.PrintWriter;
@@ -36,9 +36,9 @@ final class ProcessDemo implements AutoCloseable {
      * How long the controller may take to decide what is on the log once the agents have ended: longer than the session of a node whose agent did not
      * end in good order, which is ten ticks of a second.
      */
-    static final Duration DRAIN = Duration.ofSeconds(20);
+    static final Duration REST = Duration.ofSeconds(20);
 
-    static final String NOT_AT_REST = "The controller has not decided every event within " + DRAIN.toSeconds()
+    static final String NOT_AT_REST = "The controller has not decided every event within " + REST.toSeconds()
             + " s: the log ends before it is at rest, and audit verify --at-rest finds what is open.";
 
     private static final Duration POLICY_WAIT = Duration.ofSeconds(60);
@@ -114,7 +114,7 @@ final class ProcessDemo implements AutoCloseable {
             controller = children.get(CONTROLLER);
         }
         agents.forEach(ChildProcess::close);
-        if (controller != null && !controller.drain(DRAIN) && !isClosed()) {
+        if (controller != null && !controller.bringToRest(REST) && !isClosed()) {
             report(NOT_AT_REST);
         }
     }
@@ -153,7 +153,7 @@ final class ProcessDemo implements AutoCloseable {
                 "--api-listen", "none",
                 "--commands", flags.commands.name(),
                 "--commit-interval-ms", String.valueOf(flags.commitIntervalMs),
-                DrainLine.FLAG, String.valueOf(DRAIN.toMillis()),
+                RestLine.FLAG, String.valueOf(REST.toMillis()),
                 "--format", "json"));
         line.addAll(spans());
         return line;
