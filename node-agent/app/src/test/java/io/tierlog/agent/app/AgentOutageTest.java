@@ -111,7 +111,7 @@ class AgentOutageTest {
             LockSupport.parkNanos(100_000_000);
         }
         assertEquals(1, agent.status().count(AgentCounter.REJOINED));
-        assertTrue(parts.with("events is ") >= 1, parts::toString);
+        Eventually.await("events is named, of this process or of the one that waits to register", () -> parts.with("events is ") >= 1);
         StatusReader.awaitPart(agent, "registration", "DEGRADED");
         StatusReader.awaitMetric(agent, "tierlog_agent_rejoined_total 1.0");
         assertEquals(1, lines.with("it registers again, as another process, when the brokers answer"), lines::toString);
