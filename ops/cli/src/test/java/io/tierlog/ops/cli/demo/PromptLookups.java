@@ -73,7 +73,10 @@ final class PromptLookups implements AutoCloseable {
         channel = NettyChannelBuilder.forAddress("127.0.0.1", port).usePlaintext().build();
     }
 
-    /** The prompts that decisions have put on the host of a node and have not removed, the whole length of each. */
+    /**
+     * The prompts that decisions have put on the host of a node and have not removed, the whole length of each. A prompt whose first blocks never
+     * arrived there, since their copy failed, is none: a lookup starts at the first block of a prompt.
+     */
     static List<Prompt> prompts(List<Fact> decisions, String node) {
         long sinceMs = System.currentTimeMillis();
         Map<String, Map<Bytes, Block>> placed = new LinkedHashMap<>();
@@ -95,11 +98,13 @@ final class PromptLookups implements AutoCloseable {
             Set<Bytes> parents = new HashSet<>();
             blocks.values().forEach(block -> parents.add(block.parent()));
             blocks.values().stream().filter(block -> !parents.contains(block.key())).forEach(last -> {
-                Deque<Bytes> chain = new ArrayDeque<>();
+                Deque<Block> chain = new ArrayDeque<>();
                 for (Block block = last; block != null; block = blocks.get(block.parent())) {
-                    chain.addFirst(block.key());
+                    chain.addFirst(block);
                 }
-                prompts.add(new Prompt(namespace, node, List.copyOf(chain), sinceMs));
+                if (chain.getFirst().index() == 0) {
+                    prompts.add(new Prompt(namespace, node, chain.stream().map(Block::key).toList(), sinceMs));
+                }
             });
         });
         return prompts;
