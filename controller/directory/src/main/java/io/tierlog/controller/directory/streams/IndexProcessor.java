@@ -51,6 +51,7 @@ final class IndexProcessor implements Processor<byte[], byte[], Void, Void> {
 
     @Override
     public void init(ProcessorContext<Void, Void> context) {
+        close(); // Streams leaves out the end of a task that fails right after its beginning
         int partition = context.taskId().partition();
         KeyValueStore<byte[], byte[]> store = context.getStateStore(DirectoryTopology.STORE);
         PlacementIndex index = new PlacementIndex(shared.limits(), shared.copies().incarnations());

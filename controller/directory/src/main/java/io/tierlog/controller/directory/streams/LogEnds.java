@@ -59,9 +59,9 @@ final class LogEnds implements AutoCloseable {
         for (int partition = 0; partition < copies.partitions(); partition++) {
             asked.put(new TopicPartition(topic, partition), OffsetSpec.latest());
         }
-        long askedMs = System.currentTimeMillis();
         try {
             before.run();
+            long askedMs = System.currentTimeMillis();
             Map<TopicPartition, ListOffsetsResultInfo> ends = admin.listOffsets(asked, new ListOffsetsOptions(IsolationLevel.READ_COMMITTED))
                     .all()
                     .get(PATIENCE_S, TimeUnit.SECONDS);

@@ -2,6 +2,7 @@
 package io.tierlog.controller.directory.streams;
 
 import io.tierlog.controller.directory.query.Freshness;
+
 /**
  * The position of one partition's replica here, against the last known end of the log. Safe for use by several threads.
  *
@@ -19,11 +20,12 @@ final class ReplicaPosition {
     private long atEndMs;
     private long lastRecordMs;
 
-    /** The task restarts: records that an earlier one got and did not apply are not outstanding. */
+    /** The task restarts from what was committed: records that an earlier one got do not count, neither those it applied nor the others. */
     synchronized void begin() {
         handedOut = NONE;
         taken = NONE;
         position = NONE;
+        atEndMs = 0;
         lastRecordMs = 0;
     }
 

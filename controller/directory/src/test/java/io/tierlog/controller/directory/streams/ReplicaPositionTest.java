@@ -62,4 +62,18 @@ class ReplicaPositionTest {
         reach.ended(6, 1_000);
         assertEquals(of(false, 0, 1_000), reach.freshness(1_100, 500));
     }
+
+    /** The end of the log was reached once; the next task begins before it. */
+    @Test
+    void aNewTaskIsNotAtTheEndBecauseTheLastOneWas() {
+        reach.polled(6, -1);
+        reach.ended(6, 1_000);
+        assertEquals(of(false, 0, 1_000), reach.freshness(1_100, 500));
+        reach.begin();
+        reach.polled(4, -1);
+        assertEquals(of(true, 2, 0), reach.freshness(1_100, 500));
+        reach.polled(6, 5);
+        reach.took(5, 900);
+        assertEquals(of(false, 0, 1_000), reach.freshness(1_100, 500));
+    }
 }
