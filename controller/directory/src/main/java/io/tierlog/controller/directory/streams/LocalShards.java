@@ -28,18 +28,20 @@ final class LocalShards {
      * The state of a replica without an index.
      *
      * @param freshness how old it may be
+     * @param position offset that it has reached
      * @param whole whether it was near the end of the log once: before that, it lacks blocks that were there long ago, and would deny them
      */
-    record Standby(Freshness freshness, boolean whole) {
-        private static final Standby NONE = new Standby(Freshness.UNKNOWN, false);
+    record Standby(Freshness freshness, long position, boolean whole) {
+        private static final Standby NONE = new Standby(Freshness.UNKNOWN, 0, false);
         /** A copy is near the end of the log with so many records to come, of which some are markers, or with such a part of all. */
         private static final int NEAR_RECORDS = 16;
         private static final int NEAR_SHARE = 100;
 
-        /** The same copy when it is looked at again, with so many records to come of so many. */
+        /** The same copy when it is looked at again, with so many records to come of so many; one that has gone back is filled anew. */
         Standby at(long behind, long end, long nowMs) {
             boolean near = behind <= Math.max(NEAR_RECORDS, end / NEAR_SHARE);
-            return new Standby(new Freshness(true, behind, behind == 0 ? nowMs : freshness.asOfMs()), whole || near);
+            boolean same = end - behind >= position;
+            return new Standby(new Freshness(true, behind, behind == 0 ? nowMs : same ? freshness.asOfMs() : 0), end - behind, near || (whole && same));
         }
     }
 

@@ -52,8 +52,18 @@ class LocalShardsTest {
     void aReplicaThatLeftStartsOver() {
         look(0, 100, 7);
         copies.standbys(Map.of());
-        assertEquals(new Standby(Freshness.UNKNOWN, false), copies.standby(1));
+        assertEquals(new Standby(Freshness.UNKNOWN, 0, false), copies.standby(1));
         look(90, 100, 9);
         assertFalse(copies.standby(1).whole());
+    }
+
+    /** Its files were damaged and it restores them, between two looks. */
+    @Test
+    void aReplicaThatIsFilledAnewStartsOver() {
+        look(0, 100, 7);
+        look(95, 101, 9);
+        assertEquals(new Standby(new Freshness(true, 95, 0), 6, false), copies.standby(1));
+        look(16, 102, 10);
+        assertTrue(copies.standby(1).whole());
     }
 }
