@@ -29,6 +29,10 @@ class ClockAttack {
                 .mapToLong(TimeAdvanced::logTimeMs).max().orElseThrow();
     }
 
+    private static void awaitLogTime(AttackScene scene) {
+        AttackScene.await("a tick is decided", () -> LogFacts.read(scene.access).stream().anyMatch(TimeAdvanced.class::isInstance));
+    }
+
     private static void assertGoesOn(AttackScene scene, AttackScene.Controller controller, EngineCalls engine) {
         scene.awaitMoreThan(scene.decisions());
         engine.awaitMore();
@@ -87,6 +91,7 @@ class ClockAttack {
             AttackScene.Agent agent = scene.agent("a");
             EngineCalls engine = scene.own(new EngineCalls(directory, agent.port()));
             engine.awaitMore();
+            awaitLogTime(scene);
             long before = logTimeMs(scene);
             long startNs = System.nanoTime();
             scene.clocks.set("controller-state", FIVE_HOURS);

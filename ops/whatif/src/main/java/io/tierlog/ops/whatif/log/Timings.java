@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.whatif.log;
 
+import io.tierlog.ops.whatif.world.Delays;
 import io.tierlog.ops.whatif.world.HardwareModel;
 import io.tierlog.ops.whatif.world.HardwareModel.Engine;
 import io.tierlog.ops.whatif.world.HardwareModel.Link;
@@ -43,8 +44,9 @@ public final class Timings {
     private final Map<String, OperationIssued> issued = new HashMap<>();
     private final Map<String, RequestSubmitted> submitted = new HashMap<>();
     private final Map<String, Long> finishedMs = new HashMap<>();
-    private final List<Long> roundTripsMs = new ArrayList<>();
-    private final List<Long> callsMs = new ArrayList<>();
+    private final List<Delays.Sample> roundTrips = new ArrayList<>();
+    private final List<Delays.Sample> calls = new ArrayList<>();
+    private long firstMs = Long.MAX_VALUE;
     private long decodedMs;
     private long decodedTokens;
 
@@ -56,13 +58,16 @@ public final class Timings {
 
     void event(Event event) {
         switch (event) {
-            case RequestSubmitted e -> submitted.put(e.request(), e);
+            case RequestSubmitted e -> {
+                submitted.put(e.request(), e);
+                firstMs = Math.min(firstMs, e.envelope().timeMs());
+            }
             case RequestFinished e -> finishedMs.put(e.request(), e.envelope().timeMs());
             case OperationStarted e -> started(e);
             case RequestPrefilled e -> {
                 RequestSubmitted asked = submitted.remove(e.request());
                 if (asked != null && asked.answered() && e.loadedBlocks() == 0) {
-                    callsMs.add(e.envelope().timeMs() - asked.envelope().timeMs());
+                    calls.add(sample(asked.envelope().timeMs(), e.envelope().timeMs()));
                 }
             }
             case PrefetchDone e -> {
@@ -90,8 +95,13 @@ public final class Timings {
         Long since = of.kind() == OperationKind.WRITE_BACK ? finishedMs.remove(of.request())
                 : asked == null ? null : Long.valueOf(asked.envelope().timeMs());
         if (since != null) {
-            roundTripsMs.add(started.envelope().timeMs() - since);
+            roundTrips.add(sample(since, started.envelope().timeMs()));
         }
+    }
+
+    /** Of that time, not yet since the first request. Clocks of agents may be set back. */
+    private static Delays.Sample sample(long fromMs, long toMs) {
+        return new Delays.Sample(fromMs, Math.max(0, toMs - fromMs) * MICROS_IN_MS);
     }
 
     void decoded(long ms, int tokens) {
@@ -111,8 +121,8 @@ public final class Timings {
     public Map<String, Integer> samples() {
         Map<String, Integer> counts = new TreeMap<>();
         durations.forEach((link, sizes) -> counts.put(link, sizes.values().stream().mapToInt(List::size).sum()));
-        counts.put("log", roundTripsMs.size());
-        counts.put("engine.call_us", callsMs.size());
+        counts.put("log", roundTrips.size());
+        counts.put("engine.call_us", calls.size());
         return counts;
     }
 
@@ -130,14 +140,23 @@ public final class Timings {
             }
         });
         HardwareModel model = base.withLinks(fitted);
-        if (roundTripsMs.size() >= LEAST_SAMPLES) {
-            long halfMicros = median(roundTripsMs) * MICROS_IN_MS / 2;
-            model = model.with(new Log(halfMicros, halfMicros, base.log().commitMicros()));
+        if (roundTrips.size() >= LEAST_SAMPLES) {
+            long halfMicros = medianMicros(roundTrips) / 2;
+            model = model.with(new Log(halfMicros, halfMicros, base.log().commitMicros(), delays(roundTrips)));
         }
         Engine engine = model.engine();
         return model.with(new Engine(
-                callsMs.size() >= LEAST_SAMPLES ? median(callsMs) * MICROS_IN_MS : engine.callMicros(), engine.prefillNanosPerToken(),
-                decodedTokens >= LEAST_SAMPLES ? decodedMs * NANOS_IN_MS / decodedTokens : engine.decodeNanosPerToken(), engine.prefills()));
+                calls.size() >= LEAST_SAMPLES ? medianMicros(calls) : engine.callMicros(), engine.prefillNanosPerToken(),
+                decodedTokens >= LEAST_SAMPLES ? decodedMs * NANOS_IN_MS / decodedTokens : engine.decodeNanosPerToken(), engine.prefills(),
+                calls.size() >= LEAST_SAMPLES ? delays(calls) : engine.calls()));
+    }
+
+    private Delays delays(List<Delays.Sample> measured) {
+        return Delays.of(measured.stream().map(one -> new Delays.Sample(Math.max(0, one.atMs() - firstMs), one.micros())).toList());
+    }
+
+    private static long medianMicros(List<Delays.Sample> measured) {
+        return median(measured.stream().map(Delays.Sample::micros).toList());
     }
 
     /**

@@ -55,12 +55,33 @@ public record HardwareModel(
      * @param eventMicros from an agent to the controller's decision
      * @param commandMicros from there to the agent
      * @param commitMicros between two transactions: facts and messages wait for the next
+     * @param roundTrips both ways together as they were measured, in place of the constants; {@link Delays#NONE} without
      */
-    public record Log(long eventMicros, long commandMicros, long commitMicros) {
+    public record Log(long eventMicros, long commandMicros, long commitMicros, Delays roundTrips) {
+        /** Constants alone. */
+        public Log(long eventMicros, long commandMicros, long commitMicros) {
+            this(eventMicros, commandMicros, commitMicros, Delays.NONE);
+        }
+
         public Log {
             atLeast("event_us", eventMicros, 0);
             atLeast("command_us", commandMicros, 0);
             atLeast("commit_us", commitMicros, 1);
+        }
+
+        /** A copy with delays that were measured. */
+        public Log with(Delays measured) {
+            return new Log(eventMicros, commandMicros, commitMicros, measured);
+        }
+
+        /** The way to the controller of an event that leaves at {@code atMs} after the first request. */
+        long eventMicros(long atMs) {
+            return roundTrips.micros(atMs, 2 * eventMicros) / 2;
+        }
+
+        /** The way back of a command that such an event causes. */
+        long commandMicros(long atMs) {
+            return roundTrips.micros(atMs, 2 * commandMicros) / 2;
         }
     }
 
@@ -72,8 +93,14 @@ public record HardwareModel(
      * @param decodeNanosPerToken time of generating a token; the request holds its pages so long
      * @param prefills prompts that an engine computes at once, the others wait; 0 when computing counts in the time to the first token and
      *     delays no other request, as in the demo
+     * @param calls calls as they were measured, in place of the constant; {@link Delays#NONE} without
      */
-    public record Engine(long callMicros, long prefillNanosPerToken, long decodeNanosPerToken, int prefills) {
+    public record Engine(long callMicros, long prefillNanosPerToken, long decodeNanosPerToken, int prefills, Delays calls) {
+        /** Constants alone. */
+        public Engine(long callMicros, long prefillNanosPerToken, long decodeNanosPerToken, int prefills) {
+            this(callMicros, prefillNanosPerToken, decodeNanosPerToken, prefills, Delays.NONE);
+        }
+
         public Engine {
             atLeast("call_us", callMicros, 0);
             atLeast("prefill_ns_per_token", prefillNanosPerToken, 0);
@@ -83,7 +110,17 @@ public record HardwareModel(
 
         /** A copy with another cost of a token. */
         public Engine withPrefillNanosPerToken(long nanos) {
-            return new Engine(callMicros, nanos, decodeNanosPerToken, prefills);
+            return new Engine(callMicros, nanos, decodeNanosPerToken, prefills, calls);
+        }
+
+        /** A copy with calls that were measured. */
+        public Engine with(Delays measured) {
+            return new Engine(callMicros, prefillNanosPerToken, decodeNanosPerToken, prefills, measured);
+        }
+
+        /** A call that begins at {@code atMs} after the first request. */
+        long callMicros(long atMs) {
+            return calls.micros(atMs, callMicros);
         }
     }
 

@@ -8,15 +8,20 @@ import io.tierlog.controller.core.api.Limits;
 import io.tierlog.controller.core.api.Outgoing;
 import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.decision.Fact;
+import io.tierlog.schemas.decision.InputRefused;
+import io.tierlog.schemas.event.AgentEvent;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.Message;
 import io.tierlog.schemas.event.Tick;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 
 /**
@@ -27,6 +32,7 @@ final class ModelController {
     /** The virtual run begins then, so that no time in it is before 1970. */
     static final long START_MS = 1_000_000_000_000L;
 
+    private static final Set<RefusalReason> OUT_OF_ORDER = EnumSet.of(RefusalReason.REPEATED, RefusalReason.SEQUENCE_GAP);
     private static final int PARTITIONS = 4;
     private static final int TICK_MS = 1_000;
 
@@ -38,6 +44,9 @@ final class ModelController {
     private final long[] offsets = new long[PARTITIONS];
     private final Map<String, Consumer<Command>> agents = new HashMap<>();
     private final List<Consumer<Fact>> readers = new ArrayList<>();
+    /** When the last record of each aggregate arrives, which the next one does not overtake: events, and commands of agents. */
+    private final Map<String, Long> lastEventMicros = new HashMap<>();
+    private final Map<String, Long> lastCommandMicros = new HashMap<>();
     private final List<Fact> facts = new ArrayList<>();
     private final List<Message> messages = new ArrayList<>();
     private boolean commits;
@@ -62,13 +71,18 @@ final class ModelController {
 
     /** An event of another sender than an agent: decided at once. */
     void append(Event event) {
-        decide(event);
+        decide(event, time.runMs());
     }
 
     /** An event of an agent is on its way. */
     void send(Event event) {
         counts.event(event);
-        time.after(log.eventMicros(), () -> decide(event));
+        long sentMs = time.runMs();
+        behind(lastEventMicros, event.envelope().aggregate(), log.eventMicros(sentMs), () -> decide(event, sentMs));
+    }
+
+    private void behind(Map<String, Long> last, String aggregate, long micros, Runnable what) {
+        time.at(last.merge(aggregate, time.nowMicros() + micros, Math::max), what);
     }
 
     private void tick() {
@@ -76,15 +90,21 @@ final class ModelController {
         long nowMs = START_MS + time.nowMs();
         for (int p = 0; p < PARTITIONS; p++) {
             String clock = "clock/" + p;
-            decide(new Tick(new Envelope(clock, clock + "/0", 0, ticks, 0, nowMs, null, null, null), nowMs, TICK_MS));
+            decide(new Tick(new Envelope(clock, clock + "/0", 0, ticks, 0, nowMs, null, null, null), nowMs, TICK_MS), time.runMs());
         }
         time.after(TICK_MS * VirtualTime.MICROS_IN_MS, this::tick);
     }
 
-    private void decide(Event event) {
+    /** Decides an event that left at {@code sentMs} of the run. */
+    private void decide(Event event, long sentMs) {
         int partition = partition(event.envelope().aggregate());
-        DecideResult decided = core.step(tables, new Input.Recorded(partition, offsets[partition]++, event, 0), this::issued);
-        decided.facts().forEach(counts::fact);
+        DecideResult decided = core.step(tables, new Input.Recorded(partition, offsets[partition]++, event, 0), command -> issued(command, sentMs));
+        for (Fact fact : decided.facts()) {
+            if (event instanceof AgentEvent && fact instanceof InputRefused refused && OUT_OF_ORDER.contains(refused.reason())) {
+                throw new IllegalStateException("a record of the model overtook another: " + refused);
+            }
+            counts.fact(fact);
+        }
         facts.addAll(decided.facts());
         decided.messages().stream().map(Outgoing::message).forEach(messages::add);
         if (!commits) {
@@ -93,10 +113,11 @@ final class ModelController {
         }
     }
 
-    private void issued(Command command) {
-        Consumer<Command> agent = agents.get(command.envelope().aggregate());
+    private void issued(Command command, long sentMs) {
+        String aggregate = command.envelope().aggregate();
+        Consumer<Command> agent = agents.get(aggregate);
         if (agent != null) {
-            time.after(log.commandMicros(), () -> agent.accept(command));
+            behind(lastCommandMicros, aggregate, log.commandMicros(sentMs), () -> agent.accept(command));
         }
     }
 
@@ -107,7 +128,9 @@ final class ModelController {
         facts.clear();
         messages.clear();
         committed.forEach(fact -> readers.forEach(reader -> reader.accept(fact)));
-        sent.forEach(message -> time.after(log.eventMicros(), () -> decide(message)));
+        long sentMs = time.runMs();
+        sent.forEach(message -> behind(
+                lastEventMicros, message.envelope().aggregate(), log.eventMicros(sentMs), () -> decide(message, sentMs)));
     }
 
     private static int partition(String aggregate) {

@@ -39,6 +39,9 @@ final class ModelEngine implements EngineReplies {
     private final @Nullable Channel prefills;
     private final ModelAgent agent;
     private long lastCall;
+    /** Arrival of the last call at the agent, and of its last answer here: later ones do not overtake them. */
+    private long lastCallMicros;
+    private long lastAnswerMicros;
 
     /**
      * What engines share.
@@ -211,7 +214,8 @@ final class ModelEngine implements EngineReplies {
     private void call(Call call) {
         long number = ++lastCall;
         calls.put(number, call);
-        setting.time().after(setting.model().callMicros() / 2, () -> agent.on(call.input.apply(number)));
+        lastCallMicros = Math.max(lastCallMicros, halfCallEndsMicros());
+        setting.time().at(lastCallMicros, () -> agent.on(call.input.apply(number)));
     }
 
     private void answer(long number, Answer answer) {
@@ -222,7 +226,13 @@ final class ModelEngine implements EngineReplies {
     }
 
     private void later(Runnable what) {
-        setting.time().after(setting.model().callMicros() / 2, what);
+        lastAnswerMicros = Math.max(lastAnswerMicros, halfCallEndsMicros());
+        setting.time().at(lastAnswerMicros, what);
+    }
+
+    private long halfCallEndsMicros() {
+        VirtualTime time = setting.time();
+        return time.nowMicros() + setting.model().callMicros(time.runMs()) / 2;
     }
 
     @Override

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.ops.whatif.world.HardwareModel.Engine;
 import io.tierlog.ops.whatif.world.HardwareModel.Link;
@@ -18,6 +19,8 @@ import org.jspecify.annotations.Nullable;
 public final class ModelFields {
     private static final List<String> OF_LINKS = List.of("latency_us", "bytes_per_second", "workers", "piece_blocks");
     private static final List<String> OF_LOG = List.of("event_us", "command_us", "commit_us");
+    private static final String ROUND_TRIPS = "log.round_trips";
+    private static final String CALLS = "engine.calls";
     private static final List<String> OF_ENGINES = List.of("call_us", "prefill_ns_per_token", "decode_ns_per_token", "prefills");
 
     private ModelFields() {}
@@ -57,7 +60,7 @@ public final class ModelFields {
     }
 
     /**
-     * A copy with another number.
+     * A copy with another number. A constant takes the place of the delays that were measured in its place.
      *
      * @throws IllegalArgumentException when there is none of that name, or it cannot have that value
      */
@@ -78,14 +81,14 @@ public final class ModelFields {
             return switch (name) {
                 case "log.event_us" -> model.with(new Log(value, log.commandMicros(), log.commitMicros()));
                 case "log.command_us" -> model.with(new Log(log.eventMicros(), value, log.commitMicros()));
-                case "log.commit_us" -> model.with(new Log(log.eventMicros(), log.commandMicros(), value));
+                case "log.commit_us" -> model.with(new Log(log.eventMicros(), log.commandMicros(), value, log.roundTrips()));
                 case "engine.call_us" -> model.with(
                         new Engine(value, engine.prefillNanosPerToken(), engine.decodeNanosPerToken(), engine.prefills()));
                 case "engine.prefill_ns_per_token" -> model.with(engine.withPrefillNanosPerToken(value));
                 case "engine.decode_ns_per_token" -> model.with(
-                        new Engine(engine.callMicros(), engine.prefillNanosPerToken(), value, engine.prefills()));
+                        new Engine(engine.callMicros(), engine.prefillNanosPerToken(), value, engine.prefills(), engine.calls()));
                 case "engine.prefills" -> model.with(new Engine(
-                        engine.callMicros(), engine.prefillNanosPerToken(), engine.decodeNanosPerToken(), Math.toIntExact(value)));
+                        engine.callMicros(), engine.prefillNanosPerToken(), engine.decodeNanosPerToken(), Math.toIntExact(value), engine.calls()));
                 default -> throw unknown(name);
             };
         } catch (ArithmeticException e) {
@@ -117,7 +120,16 @@ public final class ModelFields {
         JsonMapper mapper = new JsonMapper();
         ObjectNode file = mapper.createObjectNode();
         names().forEach(name -> file.withObject("/" + group(name)).put(field(name), get(model, name)));
+        write(file, ROUND_TRIPS, model.log().roundTrips());
+        write(file, CALLS, model.engine().calls());
         return file.toPrettyString() + "\n";
+    }
+
+    private static void write(ObjectNode file, String name, Delays delays) {
+        if (!delays.samples().isEmpty()) {
+            ArrayNode pairs = file.withObject("/" + group(name)).putArray(field(name));
+            delays.samples().forEach(sample -> pairs.addArray().add(sample.atMs()).add(sample.micros()));
+        }
     }
 
     /**
@@ -136,18 +148,48 @@ public final class ModelFields {
             throw new IllegalArgumentException("is not a JSON object");
         }
         HardwareModel model = base;
+        Delays roundTrips = Delays.NONE;
+        Delays calls = Delays.NONE;
         for (Map.Entry<String, JsonNode> group : root.properties()) {
             if (!group.getValue().isObject()) {
                 throw new IllegalArgumentException(group.getKey() + " is not a JSON object");
             }
             for (Map.Entry<String, JsonNode> field : group.getValue().properties()) {
                 String name = group.getKey() + "." + field.getKey();
+                if (name.equals(ROUND_TRIPS)) {
+                    roundTrips = delays(name, field.getValue());
+                    continue;
+                }
+                if (name.equals(CALLS)) {
+                    calls = delays(name, field.getValue());
+                    continue;
+                }
                 if (!field.getValue().isIntegralNumber() || !field.getValue().canConvertToLong()) {
                     throw new IllegalArgumentException(name + " must be a whole number, not " + field.getValue());
                 }
                 model = with(model, name, field.getValue().longValue());
             }
         }
-        return model;
+        // Numbers of the file stand beside its delays: what a run begins with before the first one.
+        model = roundTrips.samples().isEmpty() ? model : model.with(model.log().with(roundTrips));
+        return calls.samples().isEmpty() ? model : model.with(model.engine().with(calls));
+    }
+
+    private static Delays delays(String name, JsonNode pairs) {
+        List<Delays.Sample> samples = new ArrayList<>();
+        try {
+            if (!pairs.isArray()) {
+                throw new IllegalArgumentException("is not an array");
+            }
+            for (JsonNode pair : pairs) {
+                if (!pair.isArray() || pair.size() != 2 || !pair.path(0).isIntegralNumber() || !pair.path(1).isIntegralNumber()) {
+                    throw new IllegalArgumentException("has " + pair + ", which is no pair of whole numbers");
+                }
+                samples.add(new Delays.Sample(pair.path(0).longValue(), pair.path(1).longValue()));
+            }
+            return new Delays(samples);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(name + ": " + e.getMessage(), e);
+        }
     }
 }

@@ -8,6 +8,8 @@ import org.jspecify.annotations.Nullable;
 /** Time that passes from one thing that happens to the next. What happens at the same time happens in the order in which it was planned. */
 final class VirtualTime {
     static final long MICROS_IN_MS = 1_000;
+    /** The first request comes then. */
+    static final long BEGIN_MICROS = 5_000_000;
 
     private final PriorityQueue<Due> due = new PriorityQueue<>(Comparator.comparingLong(Due::atMicros).thenComparingLong(Due::number));
     private long nowMicros;
@@ -21,6 +23,11 @@ final class VirtualTime {
 
     long nowMs() {
         return nowMicros / MICROS_IN_MS;
+    }
+
+    /** Since the first request; below 0 before it. */
+    long runMs() {
+        return Math.floorDiv(nowMicros - BEGIN_MICROS, MICROS_IN_MS);
     }
 
     void after(long micros, Runnable what) {

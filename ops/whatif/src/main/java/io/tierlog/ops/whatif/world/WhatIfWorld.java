@@ -21,7 +21,6 @@ import org.jspecify.annotations.Nullable;
  * ended, its time has come and fewer than so many are in flight. For one thread; each run has a world of its own.
  */
 public final class WhatIfWorld {
-    private static final long BEGIN_MICROS = 5_000_000;
     /** What is on its way after the last request comes to its end in this time. */
     private static final long SETTLE_MICROS = 20_000_000;
     /** A node may have this many times the accesses of another, and the slack, before a prompt goes elsewhere than to its blocks. */
@@ -76,11 +75,11 @@ public final class WhatIfWorld {
         controller.append(new PolicyChangeRequested(
                 new Envelope("policy", "operator/whatif", 0, 1, 0, ModelController.START_MS, null, null, null), 0, plan.policy()));
         // The policy reaches all partitions before the first agent, as in a cluster that is set up.
-        time.at(BEGIN_MICROS / 2, () -> engines.forEach(engine -> {
+        time.at(VirtualTime.BEGIN_MICROS / 2, () -> engines.forEach(engine -> {
             engine.agent().register();
             engine.attach();
         }));
-        time.at(BEGIN_MICROS, this::begin);
+        time.at(VirtualTime.BEGIN_MICROS, this::begin);
         while (ended < workload.size()) {
             time.step();
         }
@@ -90,7 +89,7 @@ public final class WhatIfWorld {
         }
         return counts.result(
                 engines.stream().map(engine -> engine.agent().moved()).reduce(new WhatIfResult.Moved(0, 0, 0, 0, 0, 0), WhatIfResult.Moved::plus),
-                (lastMicros - BEGIN_MICROS) / VirtualTime.MICROS_IN_MS);
+                (lastMicros - VirtualTime.BEGIN_MICROS) / VirtualTime.MICROS_IN_MS);
     }
 
     private void begin() {
@@ -109,7 +108,7 @@ public final class WhatIfWorld {
             List<Runnable> before = running.get(request.predecessor());
             long atMicros = plan.pace().speed() == 0
                     ? 0
-                    : BEGIN_MICROS + (long) (request.arrivalMs() * VirtualTime.MICROS_IN_MS / plan.pace().speed());
+                    : VirtualTime.BEGIN_MICROS + (long) (request.arrivalMs() * VirtualTime.MICROS_IN_MS / plan.pace().speed());
             if (before != null) {
                 before.add(this::dispatch);
                 return;

@@ -3,6 +3,7 @@ package io.tierlog.ops.whatif.log;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.tierlog.ops.whatif.world.Delays;
 import io.tierlog.ops.whatif.world.HardwareModel;
 import io.tierlog.ops.whatif.world.HardwareModel.Link;
 import io.tierlog.schemas.Bytes;
@@ -13,6 +14,7 @@ import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.event.OperationStarted;
 import io.tierlog.schemas.event.RequestFinished;
+import io.tierlog.schemas.event.RequestSubmitted;
 import io.tierlog.schemas.event.WriteBackDone;
 import java.util.List;
 import java.util.Map;
@@ -67,18 +69,28 @@ class TimingsTest {
         assertEquals(new Link(0, 20_000_000, 2, 4), timings.model(BASE, BLOCK).save());
     }
 
-    /** A request ends at 1,000 ms and its write-back begins at 1,030: 15 ms to the controller and 15 ms back. */
+    /**
+     * Requests come at 900 ms. They end at 1,000 ms and the next milliseconds, and write-backs begin 30 ms later: 15 ms to the controller and 15 ms
+     * back. One takes 90 ms.
+     */
     @Test
     void theWayOfRecordsIsHalfTheRoundTrip() {
+        timings.event(new RequestSubmitted(
+                at(900), "r", 1, "n", List.of(), 1, 16, 0, List.of(), List.of(), 0, 0, true, true, false, List.of(), null, null));
         for (int i = 0; i < 8; i++) {
             timings.issued(new OperationIssued(
                     at(0), "op" + i, OperationKind.WRITE_BACK, Tier.DEVICE, Tier.HOST, "r" + i, 1, "n", Bytes.EMPTY, List.of(), 1, 0, null, null,
                     Tier.UNKNOWN));
-            timings.event(new RequestFinished(at(1_000), "r" + i, 1, RequestReason.COMPLETED, 1));
-            timings.event(new OperationStarted(at(1_030), "op" + i, OperationKind.WRITE_BACK, "n", List.of()));
+            timings.event(new RequestFinished(at(1_000 + i), "r" + i, 1, RequestReason.COMPLETED, 1));
+            timings.event(new OperationStarted(at(1_000 + i + (i == 5 ? 90 : 30)), "op" + i, OperationKind.WRITE_BACK, "n", List.of()));
         }
 
-        assertEquals(new HardwareModel.Log(15_000, 15_000, BASE.log().commitMicros()), timings.model(BASE, BLOCK).log());
+        HardwareModel.Log log = timings.model(BASE, BLOCK).log();
+        assertEquals(new HardwareModel.Log(15_000, 15_000, BASE.log().commitMicros()), log.with(Delays.NONE));
+        assertEquals(List.of(
+                new Delays.Sample(100, 30_000), new Delays.Sample(101, 30_000), new Delays.Sample(102, 30_000), new Delays.Sample(103, 30_000),
+                new Delays.Sample(104, 30_000), new Delays.Sample(105, 90_000), new Delays.Sample(106, 30_000), new Delays.Sample(107, 30_000)),
+                log.roundTrips().samples());
     }
 
     /** 300 ms for 100 tokens and 100 ms for 100 tokens: 2 ms a token. */

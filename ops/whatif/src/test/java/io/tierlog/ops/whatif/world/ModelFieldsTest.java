@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,6 +31,19 @@ class ModelFieldsTest {
         assertEquals(4 * 7 + 3 + 4, ModelFields.names().size());
     }
 
+    /** Delays stand beside the constants; a constant that is set takes their place. */
+    @Test
+    void aFileHasTheDelays() {
+        Delays log = new Delays(List.of(new Delays.Sample(0, 9_000), new Delays.Sample(700, 8_000)));
+        HardwareModel model = BASE.with(BASE.log().with(log)).with(BASE.engine().with(new Delays(List.of(new Delays.Sample(3, 1)))));
+
+        assertEquals(model, ModelFields.read(ModelFields.write(model), BASE));
+        assertEquals(log, ModelFields.with(model, "log.commit_us", 5).log().roundTrips());
+        assertEquals(Delays.NONE, ModelFields.with(model, "log.event_us", 5).log().roundTrips());
+        assertEquals(Delays.NONE, ModelFields.with(model, "engine.call_us", 5).engine().calls());
+        assertEquals(model.engine().calls(), ModelFields.with(model, "engine.prefills", 5).engine().calls());
+    }
+
     @Test
     void whatAFileDoesNotHaveIsAsBefore() {
         HardwareModel model = ModelFields.read("{\"store_read\": {\"latency_us\": 7}}", BASE);
@@ -48,6 +62,10 @@ class ModelFieldsTest {
         "{'load': {'workers': 0}}; workers must be 1 or more, not 0",
         "{'load': {'bytes_per_second': 0}}; bytes_per_second must be 1 or more, not 0",
         "{'load': {'workers': 3000000000}}; load.workers cannot be 3000000000",
+        "{'log': {'round_trips': 7}}; log.round_trips: is not an array",
+        "{'log': {'round_trips': [[1, 2], [1]]}}; log.round_trips: has [1], which is no pair of whole numbers",
+        "{'log': {'round_trips': [[2, 2], [2, 3]]}}; log.round_trips: the times of delays must rise: 2 after 2",
+        "{'engine': {'calls': [[0, -1]]}}; engine.calls: a delay must have a time and a length of 0 or more, not 0 and -1",
         "{'engine': {'call_us': -1}}; call_us must be 0 or more, not -1"
     })
     void whatIsNoModelIsExplained(String file, String problem) {

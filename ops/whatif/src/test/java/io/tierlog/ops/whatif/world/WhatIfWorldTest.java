@@ -16,6 +16,7 @@ import io.tierlog.ops.policy.Reading;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.RemovalReason;
 import io.tierlog.schemas.Tier;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -92,6 +93,37 @@ class WhatIfWorldTest {
         assertEquals(Hits.NONE, result.hits());
         // From the submission on 200 ms, half a call each way, and 2,049 tokens.
         assertEquals(200 + 1 + 204.9, result.firstToken().max(), 2.5);
+    }
+
+    /** As measured, the log is quick at first and takes 500 ms from the second prompt on: the wait ends before the command comes. */
+    @Test
+    void aFetchWaitsForTheLogAsItWasThen() {
+        WhatIfPlan plan = on(2, Routing.ROUND_ROBIN);
+        Delays measured = new Delays(List.of(
+                new Delays.Sample(0, 7_000), new Delays.Sample(50_000, 500_000), new Delays.Sample(70_000, 500_000)));
+        WhatIfResult result = run(with(plan, MODEL.with(MODEL.log().with(measured))), prompts(PROMPT, PROMPT));
+
+        assertEquals(Hits.NONE, result.hits());
+        assertEquals(new Hits(0, 0, 0, 4), run(with(plan, MODEL), prompts(PROMPT, PROMPT)).hits());
+    }
+
+    /**
+     * The way to the controller takes 400 ms at first and 2 ms less with each millisecond: the prompt's submission, at 3 ms, would arrive at 397 ms and
+     * its end, at 207 ms, at 207 ms. Calls take 20 ms or none. Records stay in their order.
+     */
+    @Test
+    void noRecordOvertakesAnother() {
+        List<Delays.Sample> log = new ArrayList<>();
+        List<Delays.Sample> calls = new ArrayList<>();
+        for (int ms = 0; ms < 1_000; ms++) {
+            log.add(new Delays.Sample(ms, 2 * Math.max(0, 400_000 - 2_000L * ms)));
+            calls.add(new Delays.Sample(ms, ms % 3 == 0 ? 20_000 : 0));
+        }
+        HardwareModel uneven = MODEL.with(MODEL.log().with(new Delays(log))).with(MODEL.engine().with(new Delays(calls)));
+        WhatIfResult result = run(with(plan(100, 0, 50, false), uneven), prompts(PROMPT, PROMPT));
+
+        assertEquals(new Hits(0, 4, 0, 0), result.hits());
+        assertEquals(0, result.pressure().refusedCalls());
     }
 
     /** A threshold of 4 blocks: a fetch must bring more than that. */
