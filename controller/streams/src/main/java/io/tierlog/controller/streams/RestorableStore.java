@@ -170,8 +170,8 @@ public final class RestorableStore extends WrappedStateStore<KeyValueStore<Bytes
     }
 
     /**
-     * Rows in order. Streams takes a damaged block for the end of the rows: RocksDB's count of such blocks tells the two apart. It counts those of all
-     * stores of the process, so rows that end while it grows are read again.
+     * Rows in order. Streams takes a damaged block for the end of the rows: RocksDB's count of such blocks tells the two apart. It counts those of
+     * all stores of the process, so rows that end while it grows are read again.
      */
     private final class Rows implements KeyValueIterator<Bytes, byte[]> {
         private final Supplier<KeyValueIterator<Bytes, byte[]>> open;

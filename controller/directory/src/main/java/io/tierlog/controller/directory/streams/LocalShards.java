@@ -37,11 +37,12 @@ final class LocalShards {
         private static final int NEAR_RECORDS = 16;
         private static final int NEAR_SHARE = 100;
 
-        /** The same copy when it is looked at again, with so many records to come of so many; one that has gone back is filled anew. */
+        /** The same copy when it is looked at again, with so many records to come of so many; one that has gone back restarted. */
         Standby at(long behind, long end, long nowMs) {
             boolean near = behind <= Math.max(NEAR_RECORDS, end / NEAR_SHARE);
             boolean same = end - behind >= position;
-            return new Standby(new Freshness(true, behind, behind == 0 ? nowMs : same ? freshness.asOfMs() : 0), end - behind, near || (whole && same));
+            long before = same ? freshness.asOfMs() : 0;
+            return new Standby(new Freshness(true, behind, behind == 0 ? nowMs : before), end - behind, near || (whole && same));
         }
     }
 

@@ -59,7 +59,7 @@ class LocalShardsTest {
 
     /** Its files were damaged and it restores them, between two looks. */
     @Test
-    void aReplicaThatIsFilledAnewStartsOver() {
+    void aReplicaThatRestoresStartsOver() {
         look(0, 100, 7);
         look(95, 101, 9);
         assertEquals(new Standby(new Freshness(true, 95, 0), 6, false), copies.standby(1));
