@@ -3,22 +3,35 @@ package io.tierlog.ops.simulation.world;
 
 import io.tierlog.controller.core.Core;
 import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.controller.core.table.RowImage;
 import io.tierlog.schemas.decision.Fact;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.util.Arrays;
 import java.util.List;
 
 /**
  * What restoring comes to: all committed decisions, folded once each, in the order in which they came onto the log. An instance that starts begins
- * from a copy of it, and the state of the one that runs is held against it at each commit (I13). For one thread.
+ * from a snapshot and the decisions after it, and the state of the one that runs is held against the fold at each commit (I13). For one thread.
  */
 final class CommittedState {
+    /** A snapshot costs as much as many decisions; scenarios restart at each. */
+    private static final int SNAPSHOT_DECISIONS = 100;
+
     private final SimLog log;
     private final UndoTables tables = new UndoTables();
     private final int[] folded;
+    private final int[] snapshotEnds;
+    private byte[] snapshot = {};
     private SimRuns runs = new SimRuns();
 
     CommittedState(SimLog log) {
         this.log = log;
         this.folded = new int[log.partitions()];
+        this.snapshotEnds = new int[log.partitions()];
     }
 
     /** The rows as of the last commit; not to be written to. */
@@ -36,9 +49,33 @@ final class CommittedState {
         runs = others;
     }
 
-    /** Rows of one's own, as of the last commit. */
-    HeapTables copy() {
-        return new HeapTables(tables.heap());
+    /**
+     * Rows of one's own, as of the last commit. After enough decisions they come from the last snapshot and the decisions behind it, as when all
+     * before it was trimmed, and the next snapshot is of now.
+     *
+     * @throws IllegalStateException when they differ from the fold of all decisions (I13)
+     */
+    HeapTables restored() {
+        if (Arrays.stream(folded).sum() - Arrays.stream(snapshotEnds).sum() < SNAPSHOT_DECISIONS) {
+            return new HeapTables(tables.heap());
+        }
+        HeapTables rows = new HeapTables();
+        try {
+            if (snapshot.length > 0) {
+                RowImage.read(new DataInputStream(new ByteArrayInputStream(snapshot)), rows);
+            }
+            for (int p = 0; p < folded.length; p++) {
+                log.decisions(p).subList(snapshotEnds[p], folded[p]).forEach(decision -> Core.evolve(rows, decision));
+            }
+            requireEqual(rows);
+            ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+            RowImage.write(rows, new DataOutputStream(bytes));
+            snapshot = bytes.toByteArray();
+        } catch (IOException e) {
+            throw new IllegalStateException("I13: a snapshot cannot be read: " + e.getMessage(), e);
+        }
+        System.arraycopy(folded, 0, snapshotEnds, 0, folded.length);
+        return rows;
     }
 
     /**

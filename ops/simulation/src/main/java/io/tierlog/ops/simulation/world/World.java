@@ -319,9 +319,9 @@ public final class World {
 
     // --- the controller
 
-    /** Starts an instance from the log; the one that ran before is gone. */
+    /** Starts an instance from a snapshot and the log after it; the one that ran before is gone. */
     public void startController() {
-        controller = new SimController(log, limits, offsets, log::issued, committed.copy(), committed.runs());
+        controller = new SimController(log, limits, offsets, log::issued, committed.restored(), committed.runs());
         watchers.forEach(watcher -> watcher.controllerStarted(limits));
     }
 
