@@ -171,7 +171,8 @@ public final class RestorableStore extends WrappedStateStore<KeyValueStore<Bytes
 
     /**
      * Rows in order. Streams takes a damaged block for the end of the rows: RocksDB's count of such blocks tells the two apart. It counts those of
-     * all stores of the process, so rows that end while it grows are read again.
+     * all stores of the process, so rows that end while it grows are read again, up to three times on the caller's thread. When each of these looks
+     * coincides with damage elsewhere, or rows came into the range meanwhile, healthy files are restored too: that costs time, and nothing else.
      */
     private final class Rows implements KeyValueIterator<Bytes, byte[]> {
         private final Supplier<KeyValueIterator<Bytes, byte[]>> open;

@@ -18,7 +18,7 @@ import java.util.function.Consumer;
 public final class LogFacts {
     private LogFacts() {}
 
-    /** All committed decisions by now, however long that takes, and on until half a second brings no more. */
+    /** All committed decisions by now, however long that takes, and on until half a second brings no more, or for 10 s. */
     public static List<Fact> read(KafkaAccess access) {
         List<Fact> all = new ArrayList<>();
         try (LogReader<Fact> reader = new LogReader<>(access, new Codec(Schemas.bundled()),
@@ -29,8 +29,9 @@ public final class LogFacts {
                 }
             };
             reader.readToEnd(each);
+            long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
             long quietNs = System.nanoTime();
-            while (System.nanoTime() - quietNs < TimeUnit.MILLISECONDS.toNanos(500)) {
+            while (System.nanoTime() - quietNs < TimeUnit.MILLISECONDS.toNanos(500) && System.nanoTime() < endNs) {
                 int before = all.size();
                 reader.poll(Duration.ofMillis(50), each);
                 quietNs = all.size() > before ? System.nanoTime() : quietNs;

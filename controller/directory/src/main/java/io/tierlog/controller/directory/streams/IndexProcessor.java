@@ -29,7 +29,7 @@ final class IndexProcessor implements Processor<byte[], byte[], Void, Void> {
     private static final Logger LOG = LoggerFactory.getLogger(IndexProcessor.class);
 
     private final Shared shared;
-    private final ForeignRecords foreign = new ForeignRecords();
+    private ForeignRecords foreign = new ForeignRecords();
     private final RareWarning warning = new RareWarning(LOG);
     private final DamageAtStart damage = new DamageAtStart();
     private @Nullable Task task;
@@ -52,6 +52,9 @@ final class IndexProcessor implements Processor<byte[], byte[], Void, Void> {
     @Override
     public void init(ProcessorContext<Void, Void> context) {
         close(); // Streams leaves out the end of a task that fails right after its beginning
+        // What comes after the last commit comes again, with lower numbers.
+        foreign = new ForeignRecords();
+        toldFull = false;
         int partition = context.taskId().partition();
         KeyValueStore<byte[], byte[]> store = context.getStateStore(DirectoryTopology.STORE);
         PlacementIndex index = new PlacementIndex(shared.limits(), shared.copies().incarnations());

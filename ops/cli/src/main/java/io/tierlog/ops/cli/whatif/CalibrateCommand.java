@@ -23,8 +23,9 @@ import picocli.CommandLine.Spec;
         description = "Measure latencies, bandwidths and costs from the operations of a log, as a file for whatif --model.",
         footer = {
             "",
-            "Of each link, the operations of each size count with their median; latency and bandwidth are the least squares through those. What the",
-            "log does not show is as by default. Exit codes: 0 done, 2 wrong usage, or the log cannot be read."
+            "Of each link, the operations of each size count with their median; latency and bandwidth are the least squares through those.",
+            "Round trips of records and calls of engines are written as they followed each other, up to 1,000 of each. What the log does not show",
+            "is as by default. Exit codes: 0 done, 2 wrong usage, or the log cannot be read."
         })
 final class CalibrateCommand implements Callable<Integer> {
     @Spec

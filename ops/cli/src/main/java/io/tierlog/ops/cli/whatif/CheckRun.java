@@ -59,8 +59,9 @@ final class CheckRun {
 
     /** Prints the comparison; the exit code says whether every tier is within the aim. */
     int run() {
-        if (flags.log != null || flags.workload != null || !flags.cluster.sweeps.isEmpty() || flags.cluster.policies.size() > 1) {
-            throw new CliError("--check takes a trace or the demo's own workload, and one policy", "leave out --log, --workload and --sweep",
+        if (flags.log != null || flags.workload != null || !flags.cluster.sweeps.isEmpty() || !flags.cluster.settings.isEmpty()
+                || flags.cluster.policies.size() > 1) {
+            throw new CliError("--check takes a trace or the demo's own workload, and one policy", "leave out --log, --workload, --sweep and --set",
                     CliError.BAD_INPUT);
         }
         Path data = temporary();

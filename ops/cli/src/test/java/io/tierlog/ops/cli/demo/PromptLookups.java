@@ -74,8 +74,8 @@ final class PromptLookups implements AutoCloseable {
     }
 
     /**
-     * The prompts that decisions have put on the host of a node and have not removed, the whole length of each. A prompt whose first blocks never
-     * arrived there, since their copy failed, is none: a lookup starts at the first block of a prompt.
+     * The prompts that decisions have put on the host of a node and have not removed, the whole length of each. A prompt whose first blocks are not
+     * there, since their copy failed or they left, is none: a lookup starts at the first block of a prompt.
      */
     static List<Prompt> prompts(List<Fact> decisions, String node) {
         long sinceMs = System.currentTimeMillis();

@@ -18,7 +18,7 @@ import java.util.List;
  * from a snapshot and the decisions after it, and the state of the one that runs is held against the fold at each commit (I13). For one thread.
  */
 final class CommittedState {
-    /** A snapshot costs as much as many decisions; scenarios restart at each. */
+    /** Decisions between snapshots: some scenarios restart after each decision, and a snapshot costs as much as many. */
     private static final int SNAPSHOT_DECISIONS = 100;
 
     private final SimLog log;

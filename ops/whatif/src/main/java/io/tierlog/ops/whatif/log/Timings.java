@@ -7,9 +7,11 @@ import io.tierlog.ops.whatif.world.HardwareModel.Engine;
 import io.tierlog.ops.whatif.world.HardwareModel.Link;
 import io.tierlog.ops.whatif.world.HardwareModel.Log;
 import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.event.BackUpDone;
+import io.tierlog.schemas.event.CommandRefused;
 import io.tierlog.schemas.event.CopyDone;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.LoadBackDone;
@@ -28,7 +30,8 @@ import java.util.TreeMap;
 
 /**
  * How long things took in a log, by the clocks of the agents, and the model that fits. Of each link, the operations of each size count with their
- * median; latency and bandwidth are the least squares through those. Memory: a number for each operation. Not thread-safe.
+ * median; latency and bandwidth are the least squares through those. Round trips of records and calls count one by one. Memory: a few numbers for
+ * each operation and request. Not thread-safe.
  */
 public final class Timings {
     /** Fewer than these say nothing. */
@@ -43,10 +46,15 @@ public final class Timings {
     /** Prefetches and write-backs by id. */
     private final Map<String, OperationIssued> issued = new HashMap<>();
     private final Map<String, RequestSubmitted> submitted = new HashMap<>();
+    private final Map<String, Long> submittedMs = new HashMap<>();
     private final Map<String, Long> finishedMs = new HashMap<>();
-    private final List<Delays.Sample> roundTrips = new ArrayList<>();
-    private final List<Delays.Sample> calls = new ArrayList<>();
+    private final List<Measured> roundTrips = new ArrayList<>();
+    private final List<Measured> calls = new ArrayList<>();
     private long firstMs = Long.MAX_VALUE;
+
+    /** By the clock of an agent, in ms since 1970. */
+    private record Measured(long fromMs, long micros) {}
+
     private long decodedMs;
     private long decodedTokens;
 
@@ -60,14 +68,18 @@ public final class Timings {
         switch (event) {
             case RequestSubmitted e -> {
                 submitted.put(e.request(), e);
+                submittedMs.put(e.request(), e.envelope().timeMs());
                 firstMs = Math.min(firstMs, e.envelope().timeMs());
             }
             case RequestFinished e -> finishedMs.put(e.request(), e.envelope().timeMs());
-            case OperationStarted e -> started(e);
+            case OperationStarted e -> arrived(e.operation(), e.envelope().timeMs());
+            // The wait of its request was over: without these the longest round trips would be missing.
+            case CommandRefused e when e.operation() != null && e.reason() == OperationReason.MOVED_ON ->
+                arrived(e.operation(), e.envelope().timeMs());
             case RequestPrefilled e -> {
                 RequestSubmitted asked = submitted.remove(e.request());
                 if (asked != null && asked.answered() && e.loadedBlocks() == 0) {
-                    calls.add(sample(asked.envelope().timeMs(), e.envelope().timeMs()));
+                    note(calls, asked.envelope().timeMs(), e.envelope().timeMs());
                 }
             }
             case PrefetchDone e -> {
@@ -85,24 +97,25 @@ public final class Timings {
         }
     }
 
-    /** From what the agent reported to the operation that the controller issued for it: there and back on the log. */
-    private void started(OperationStarted started) {
-        OperationIssued of = issued.get(started.operation());
+    /** From what the agent reported to the arrival of the command that the controller issued for it: there and back on the log. */
+    private void arrived(String operation, long atMs) {
+        OperationIssued of = issued.get(operation);
         if (of == null || of.request() == null) {
             return;
         }
-        RequestSubmitted asked = submitted.get(of.request());
-        Long since = of.kind() == OperationKind.WRITE_BACK ? finishedMs.remove(of.request())
-                : asked == null ? null : Long.valueOf(asked.envelope().timeMs());
+        Long since = of.kind() == OperationKind.WRITE_BACK ? finishedMs.remove(of.request()) : submittedMs.get(of.request());
         if (since != null) {
-            roundTrips.add(sample(since, started.envelope().timeMs()));
+            note(roundTrips, since, atMs);
         }
     }
 
-    /** Of that time, not yet since the first request. Clocks of agents may be set back. */
-    private static Delays.Sample sample(long fromMs, long toMs) {
-        return new Delays.Sample(fromMs, Math.max(0, toMs - fromMs) * MICROS_IN_MS);
+    /** Clocks of agents may be set: what would take less than nothing, or longer than a model may have, does not count. */
+    private static void note(List<Measured> measured, long fromMs, long toMs) {
+        if (toMs >= fromMs && toMs - fromMs <= Delays.MOST_MICROS / MICROS_IN_MS) {
+            measured.add(new Measured(fromMs, (toMs - fromMs) * MICROS_IN_MS));
+        }
     }
+
 
     void decoded(long ms, int tokens) {
         if (tokens > 0 && ms >= 0) {
@@ -151,12 +164,12 @@ public final class Timings {
                 calls.size() >= LEAST_SAMPLES ? delays(calls) : engine.calls()));
     }
 
-    private Delays delays(List<Delays.Sample> measured) {
-        return Delays.of(measured.stream().map(one -> new Delays.Sample(Math.max(0, one.atMs() - firstMs), one.micros())).toList());
+    private Delays delays(List<Measured> measured) {
+        return Delays.of(measured.stream().map(one -> new Delays.Sample(Math.max(0, one.fromMs - firstMs), one.micros)).toList());
     }
 
-    private static long medianMicros(List<Delays.Sample> measured) {
-        return median(measured.stream().map(Delays.Sample::micros).toList());
+    private static long medianMicros(List<Measured> measured) {
+        return median(measured.stream().map(Measured::micros).toList());
     }
 
     /**

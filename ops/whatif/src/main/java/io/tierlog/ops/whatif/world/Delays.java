@@ -3,7 +3,6 @@ package io.tierlog.ops.whatif.world;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 
@@ -20,16 +19,20 @@ public record Delays(List<Sample> samples) {
     /** Most samples. */
     public static final int MOST = 1_000;
 
+    /** Longest delay: what takes longer was an outage, in which a node without ticks would be lost. */
+    public static final long MOST_MICROS = 5_000_000;
+
     /**
      * One of them.
      *
-     * @param atMs since the first request, 0 or more
-     * @param micros how long it was, 0 or more
+     * @param atMs when it began, in ms after the first request, 0 or more
+     * @param micros how long it was, 0 to {@link #MOST_MICROS}
      */
     public record Sample(long atMs, long micros) {
         public Sample {
-            if (atMs < 0 || micros < 0) {
-                throw new IllegalArgumentException("a delay must have a time and a length of 0 or more, not " + atMs + " and " + micros);
+            if (atMs < 0 || micros < 0 || micros > MOST_MICROS) {
+                throw new IllegalArgumentException(
+                        "a delay begins at 0 or later and takes 0 to " + MOST_MICROS + " us, not " + atMs + " and " + micros);
             }
         }
     }
@@ -46,22 +49,28 @@ public record Delays(List<Sample> samples) {
         }
     }
 
-    /** Of measured ones, in any order; of those of one millisecond the last, and one of so many that no more than {@link #MOST} are left. */
+    /**
+     * Of measured ones, in any order: of those of one millisecond the shortest, since other waits only add to a delay, and one of so many that no
+     * more than {@link #MOST} are left.
+     */
     public static Delays of(List<Sample> measured) {
         NavigableMap<Long, Sample> byTime = new TreeMap<>();
-        measured.forEach(sample -> byTime.put(sample.atMs, sample));
+        measured.forEach(sample -> byTime.merge(sample.atMs, sample, (a, b) -> a.micros <= b.micros ? a : b));
         int every = Math.max(1, Math.ceilDiv(byTime.size(), MOST));
         List<Sample> kept = new ArrayList<>();
         int number = 0;
-        for (Map.Entry<Long, Sample> sample : byTime.entrySet()) {
+        for (Sample sample : byTime.values()) {
             if (number++ % every == 0) {
-                kept.add(sample.getValue());
+                kept.add(sample);
             }
         }
         return new Delays(kept);
     }
 
-    /** The delay of something that begins at {@code atMs}: that of the last sample before; {@code otherwise} without samples, or before 0. */
+    /**
+     * The delay, in microseconds, of what begins {@code atMs} ms after the first request: of the last sample at or before then, or of the first
+     * sample where none is. {@code otherwise} without samples, or when {@code atMs} is below 0.
+     */
     long micros(long atMs, long otherwise) {
         if (samples.isEmpty() || atMs < 0) {
             return otherwise;

@@ -52,7 +52,7 @@ public record HardwareModel(
     /**
      * The way of records, in microseconds.
      *
-     * @param eventMicros from an agent to the controller's decision
+     * @param eventMicros from an agent to the controller's decision, at most {@link Delays#MOST_MICROS}
      * @param commandMicros from there to the agent
      * @param commitMicros between two transactions: facts and messages wait for the next
      * @param roundTrips both ways together as they were measured, in place of the constants; {@link Delays#NONE} without
@@ -64,8 +64,8 @@ public record HardwareModel(
         }
 
         public Log {
-            atLeast("event_us", eventMicros, 0);
-            atLeast("command_us", commandMicros, 0);
+            between("event_us", eventMicros, Delays.MOST_MICROS);
+            between("command_us", commandMicros, Delays.MOST_MICROS);
             atLeast("commit_us", commitMicros, 1);
         }
 
@@ -102,7 +102,7 @@ public record HardwareModel(
         }
 
         public Engine {
-            atLeast("call_us", callMicros, 0);
+            between("call_us", callMicros, Delays.MOST_MICROS);
             atLeast("prefill_ns_per_token", prefillNanosPerToken, 0);
             atLeast("decode_ns_per_token", decodeNanosPerToken, 0);
             atLeast("prefills", prefills, 0);
@@ -154,6 +154,12 @@ public record HardwareModel(
     /** A copy with other engines. */
     public HardwareModel with(Engine other) {
         return new HardwareModel(load, save, storeRead, storeWrite, storeProbe, diskRead, diskWrite, log, other);
+    }
+
+    private static void between(String name, long value, long most) {
+        if (value < 0 || value > most) {
+            throw new IllegalArgumentException(name + " must be from 0 to " + most + ", not " + value);
+        }
     }
 
     private static void atLeast(String name, long value, long least) {

@@ -25,7 +25,7 @@ public final class ModelFields {
 
     private ModelFields() {}
 
-    /** All names, in the order of a file. */
+    /** The names of all numbers, in the order of a file, which may also have {@value #ROUND_TRIPS} and {@value #CALLS}. */
     public static List<String> names() {
         List<String> names = new ArrayList<>();
         HardwareModel.LINKS.forEach(link -> OF_LINKS.forEach(field -> names.add(link + "." + field)));
@@ -112,7 +112,8 @@ public final class ModelFields {
     }
 
     private static IllegalArgumentException unknown(String name) {
-        return new IllegalArgumentException("there is no '" + name + "' in a model; it has " + String.join(", ", names()));
+        return new IllegalArgumentException("there is no '" + name + "' in a model; it has " + String.join(", ", names())
+                + ", and in a file also " + ROUND_TRIPS + " and " + CALLS);
     }
 
     /** The model as a file. */
@@ -164,15 +165,22 @@ public final class ModelFields {
                     calls = delays(name, field.getValue());
                     continue;
                 }
-                if (!field.getValue().isIntegralNumber() || !field.getValue().canConvertToLong()) {
+                if (!names().contains(name)) {
+                    throw unknown(name);
+                }
+                if (!isLong(field.getValue())) {
                     throw new IllegalArgumentException(name + " must be a whole number, not " + field.getValue());
                 }
                 model = with(model, name, field.getValue().longValue());
             }
         }
-        // Numbers of the file stand beside its delays: what a run begins with before the first one.
+        // The numbers of a file stand beside its delays: they hold before the first request.
         model = roundTrips.samples().isEmpty() ? model : model.with(model.log().with(roundTrips));
         return calls.samples().isEmpty() ? model : model.with(model.engine().with(calls));
+    }
+
+    private static boolean isLong(JsonNode value) {
+        return value.isIntegralNumber() && value.canConvertToLong();
     }
 
     private static Delays delays(String name, JsonNode pairs) {
@@ -182,8 +190,8 @@ public final class ModelFields {
                 throw new IllegalArgumentException("is not an array");
             }
             for (JsonNode pair : pairs) {
-                if (!pair.isArray() || pair.size() != 2 || !pair.path(0).isIntegralNumber() || !pair.path(1).isIntegralNumber()) {
-                    throw new IllegalArgumentException("has " + pair + ", which is no pair of whole numbers");
+                if (!pair.isArray() || pair.size() != 2 || !isLong(pair.path(0)) || !isLong(pair.path(1))) {
+                    throw new IllegalArgumentException("pair " + (samples.size() + 1) + " is no pair of whole numbers");
                 }
                 samples.add(new Delays.Sample(pair.path(0).longValue(), pair.path(1).longValue()));
             }

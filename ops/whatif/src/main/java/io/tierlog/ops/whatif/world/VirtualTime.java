@@ -8,11 +8,10 @@ import org.jspecify.annotations.Nullable;
 /** Time that passes from one thing that happens to the next. What happens at the same time happens in the order in which it was planned. */
 final class VirtualTime {
     static final long MICROS_IN_MS = 1_000;
-    /** The first request comes then. */
-    static final long BEGIN_MICROS = 5_000_000;
 
     private final PriorityQueue<Due> due = new PriorityQueue<>(Comparator.comparingLong(Due::atMicros).thenComparingLong(Due::number));
     private long nowMicros;
+    private long firstRequestMicros = Long.MAX_VALUE;
     private long planned;
 
     private record Due(long atMicros, long number, Runnable what) {}
@@ -25,9 +24,14 @@ final class VirtualTime {
         return nowMicros / MICROS_IN_MS;
     }
 
-    /** Since the first request; below 0 before it. */
+    /** A request is here: the first one is what {@link #runMs} counts from. */
+    void requested() {
+        firstRequestMicros = Math.min(firstRequestMicros, nowMicros);
+    }
+
+    /** Since the first request, in milliseconds; -1 before it. */
     long runMs() {
-        return Math.floorDiv(nowMicros - BEGIN_MICROS, MICROS_IN_MS);
+        return nowMicros < firstRequestMicros ? -1 : (nowMicros - firstRequestMicros) / MICROS_IN_MS;
     }
 
     void after(long micros, Runnable what) {

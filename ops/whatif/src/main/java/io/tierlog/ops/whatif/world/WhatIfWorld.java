@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * ended, its time has come and fewer than so many are in flight. For one thread; each run has a world of its own.
  */
 public final class WhatIfWorld {
+    private static final long BEGIN_MICROS = 5_000_000;
     /** What is on its way after the last request comes to its end in this time. */
     private static final long SETTLE_MICROS = 20_000_000;
     /** A node may have this many times the accesses of another, and the slack, before a prompt goes elsewhere than to its blocks. */
@@ -75,11 +76,11 @@ public final class WhatIfWorld {
         controller.append(new PolicyChangeRequested(
                 new Envelope("policy", "operator/whatif", 0, 1, 0, ModelController.START_MS, null, null, null), 0, plan.policy()));
         // The policy reaches all partitions before the first agent, as in a cluster that is set up.
-        time.at(VirtualTime.BEGIN_MICROS / 2, () -> engines.forEach(engine -> {
+        time.at(BEGIN_MICROS / 2, () -> engines.forEach(engine -> {
             engine.agent().register();
             engine.attach();
         }));
-        time.at(VirtualTime.BEGIN_MICROS, this::begin);
+        time.at(BEGIN_MICROS, this::begin);
         while (ended < workload.size()) {
             time.step();
         }
@@ -87,18 +88,24 @@ public final class WhatIfWorld {
         while (time.nowMicros() < lastMicros + SETTLE_MICROS) {
             time.step();
         }
+        requireOnTheLog();
         return counts.result(
                 engines.stream().map(engine -> engine.agent().moved()).reduce(new WhatIfResult.Moved(0, 0, 0, 0, 0, 0), WhatIfResult.Moved::plus),
-                (lastMicros - VirtualTime.BEGIN_MICROS) / VirtualTime.MICROS_IN_MS);
+                (lastMicros - BEGIN_MICROS) / VirtualTime.MICROS_IN_MS);
     }
 
     private void begin() {
+        requireOnTheLog();
+        dispatch();
+    }
+
+    /** An agent that the controller takes for lost has no cache, and registers once only: the rest of the run would say nothing. */
+    private void requireOnTheLog() {
         for (ModelEngine engine : engines) {
             if (!engine.agent().isOnTheLog()) {
-                throw new IllegalStateException("the agent of " + engine.session() + " is not on the log");
+                throw new IllegalStateException("the agent of " + engine.session() + " is not on the log: its records take longer than its session");
             }
         }
-        dispatch();
     }
 
     /** Sends out what can go, and arranges to be called again for what cannot. */
@@ -108,7 +115,7 @@ public final class WhatIfWorld {
             List<Runnable> before = running.get(request.predecessor());
             long atMicros = plan.pace().speed() == 0
                     ? 0
-                    : VirtualTime.BEGIN_MICROS + (long) (request.arrivalMs() * VirtualTime.MICROS_IN_MS / plan.pace().speed());
+                    : BEGIN_MICROS + (long) (request.arrivalMs() * VirtualTime.MICROS_IN_MS / plan.pace().speed());
             if (before != null) {
                 before.add(this::dispatch);
                 return;
@@ -127,6 +134,7 @@ public final class WhatIfWorld {
     }
 
     private void start(Request request) {
+        time.requested();
         ModelEngine engine = engines.get(route(request));
         if (request.shape().pages() > plan.sizes().devicePages()) {
             counts.rejected();

@@ -9,11 +9,14 @@ import io.tierlog.ops.whatif.world.HardwareModel.Link;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.RequestReason;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.OperationIssued;
+import io.tierlog.schemas.event.CommandRefused;
 import io.tierlog.schemas.event.OperationStarted;
 import io.tierlog.schemas.event.RequestFinished;
+import io.tierlog.schemas.event.RequestPrefilled;
 import io.tierlog.schemas.event.RequestSubmitted;
 import io.tierlog.schemas.event.WriteBackDone;
 import java.util.List;
@@ -75,8 +78,7 @@ class TimingsTest {
      */
     @Test
     void theWayOfRecordsIsHalfTheRoundTrip() {
-        timings.event(new RequestSubmitted(
-                at(900), "r", 1, "n", List.of(), 1, 16, 0, List.of(), List.of(), 0, 0, true, true, false, List.of(), null, null));
+        submitted("r", 900, true);
         for (int i = 0; i < 8; i++) {
             timings.issued(new OperationIssued(
                     at(0), "op" + i, OperationKind.WRITE_BACK, Tier.DEVICE, Tier.HOST, "r" + i, 1, "n", Bytes.EMPTY, List.of(), 1, 0, null, null,
@@ -91,6 +93,47 @@ class TimingsTest {
                 new Delays.Sample(100, 30_000), new Delays.Sample(101, 30_000), new Delays.Sample(102, 30_000), new Delays.Sample(103, 30_000),
                 new Delays.Sample(104, 30_000), new Delays.Sample(105, 90_000), new Delays.Sample(106, 30_000), new Delays.Sample(107, 30_000)),
                 log.roundTrips().samples());
+    }
+
+    /** Submitted at 900 ms and 1 ms later each: three commands come in time, and five 400 ms later, when the agent no longer waits for them. */
+    @Test
+    void aCommandThatComesTooLateIsARoundTripToo() {
+        for (int i = 0; i < 8; i++) {
+            submitted("r" + i, 900 + i, false);
+            timings.issued(new OperationIssued(
+                    at(0), "op" + i, OperationKind.PREFETCH, Tier.STORE, Tier.HOST, "r" + i, 1, "n", Bytes.EMPTY, List.of(), 1, 0, null, null,
+                    Tier.UNKNOWN));
+            if (i >= 3) {
+                timings.event(new RequestPrefilled(at(1_110), "r" + i, 1, 0, 0, 4));
+            }
+            timings.event(i < 3
+                    ? new OperationStarted(at(950 + i), "op" + i, OperationKind.PREFETCH, "n", List.of())
+                    : new CommandRefused(at(1_300 + i), "c" + i, i, "op" + i, OperationReason.MOVED_ON, ""));
+        }
+
+        HardwareModel.Log log = timings.model(BASE, BLOCK).log();
+        assertEquals(200_000, log.eventMicros());
+        assertEquals(List.of(50_000L, 50_000L, 50_000L, 400_000L, 400_000L, 400_000L, 400_000L, 400_000L),
+                log.roundTrips().samples().stream().map(Delays.Sample::micros).toList());
+    }
+
+    /** An answer and the next call, 7 ms apart, since nothing was loaded between them; a clock that is set back or forward says nothing. */
+    @Test
+    void callsAreFromTheAnswerToTheNextCall() {
+        for (int i = 0; i < 10; i++) {
+            submitted("r" + i, 900 + i, true);
+            timings.event(new RequestPrefilled(at(i < 8 ? 907 + i : i == 8 ? 100 : 18_000_000), "r" + i, 1, 0, 0, 4));
+        }
+
+        HardwareModel.Engine engine = timings.model(BASE, BLOCK).engine();
+        assertEquals(7_000, engine.callMicros());
+        assertEquals(8, engine.calls().samples().size());
+        assertEquals(new Delays.Sample(0, 7_000), engine.calls().samples().getFirst());
+    }
+
+    private void submitted(String request, long ms, boolean answered) {
+        timings.event(new RequestSubmitted(
+                at(ms), request, 1, "n", List.of(), 1, 16, 0, List.of(), List.of(), 0, 0, true, answered, false, List.of(), null, null));
     }
 
     /** 300 ms for 100 tokens and 100 ms for 100 tokens: 2 ms a token. */

@@ -31,7 +31,8 @@ class DelaysTest {
 
     @Test
     void manyAreThinned() {
-        assertEquals(List.of(new Sample(1, 5), new Sample(2, 6)), Delays.of(List.of(new Sample(2, 6), new Sample(1, 4), new Sample(1, 5))).samples());
+        assertEquals(List.of(new Sample(1, 4), new Sample(2, 6)),
+                Delays.of(List.of(new Sample(2, 6), new Sample(1, 5), new Sample(1, 4), new Sample(1, 7))).samples());
 
         Delays thinned = Delays.of(LongStream.range(0, 2_500).mapToObj(ms -> new Sample(ms, ms)).toList());
 

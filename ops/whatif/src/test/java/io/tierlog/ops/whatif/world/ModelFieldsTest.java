@@ -40,8 +40,11 @@ class ModelFieldsTest {
         assertEquals(model, ModelFields.read(ModelFields.write(model), BASE));
         assertEquals(log, ModelFields.with(model, "log.commit_us", 5).log().roundTrips());
         assertEquals(Delays.NONE, ModelFields.with(model, "log.event_us", 5).log().roundTrips());
+        assertEquals(Delays.NONE, ModelFields.with(model, "log.command_us", 5).log().roundTrips());
         assertEquals(Delays.NONE, ModelFields.with(model, "engine.call_us", 5).engine().calls());
-        assertEquals(model.engine().calls(), ModelFields.with(model, "engine.prefills", 5).engine().calls());
+        for (String other : List.of("engine.prefills", "engine.decode_ns_per_token", "engine.prefill_ns_per_token")) {
+            assertEquals(model.engine().calls(), ModelFields.with(model, other, 5).engine().calls(), other);
+        }
     }
 
     @Test
@@ -63,10 +66,14 @@ class ModelFieldsTest {
         "{'load': {'bytes_per_second': 0}}; bytes_per_second must be 1 or more, not 0",
         "{'load': {'workers': 3000000000}}; load.workers cannot be 3000000000",
         "{'log': {'round_trips': 7}}; log.round_trips: is not an array",
-        "{'log': {'round_trips': [[1, 2], [1]]}}; log.round_trips: has [1], which is no pair of whole numbers",
+        "{'log': {'round_trips': [[1, 2], [1]]}}; log.round_trips: pair 2 is no pair of whole numbers",
+        "{'log': {'round_trips': [[0, 18446744073709551617]]}}; log.round_trips: pair 1 is no pair of whole numbers",
+        "{'log': {'roundtrips': [[0, 1]]}}; there is no 'log.roundtrips' in a model",
+        "{'log': {'event_us': 5000001}}; event_us must be from 0 to 5000000, not 5000001",
         "{'log': {'round_trips': [[2, 2], [2, 3]]}}; log.round_trips: the times of delays must rise: 2 after 2",
-        "{'engine': {'calls': [[0, -1]]}}; engine.calls: a delay must have a time and a length of 0 or more, not 0 and -1",
-        "{'engine': {'call_us': -1}}; call_us must be 0 or more, not -1"
+        "{'engine': {'calls': [[0, -1]]}}; engine.calls: a delay begins at 0 or later and takes 0 to 5000000 us, not 0 and -1",
+        "{'engine': {'calls': [[0, 5000001]]}}; engine.calls: a delay begins at 0 or later and takes 0 to 5000000 us, not 0 and 5000001",
+        "{'engine': {'call_us': -1}}; call_us must be from 0 to 5000000, not -1"
     })
     void whatIsNoModelIsExplained(String file, String problem) {
         IllegalArgumentException wrong =

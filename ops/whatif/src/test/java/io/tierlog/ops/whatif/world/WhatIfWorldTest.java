@@ -108,8 +108,8 @@ class WhatIfWorldTest {
     }
 
     /**
-     * The way to the controller takes 400 ms at first and 2 ms less with each millisecond: the prompt's submission, at 3 ms, would arrive at 397 ms
-     * and its end, at 207 ms, at 207 ms. Calls take 20 ms or none. Records stay in their order.
+     * The way to the controller takes 400 ms at first and 2 ms less with each millisecond: the prompt's submission leaves at some 12 ms and would
+     * arrive at 388 ms, its end leaves after 200 ms and takes no time. Calls take 20 ms or none. Records stay in their order.
      */
     @Test
     void noRecordOvertakesAnother() {
