@@ -100,6 +100,10 @@ final class DirectoryMetrics {
         outOfOrder.inc();
     }
 
+    long outOfOrder() {
+        return (long) outOfOrder.get();
+    }
+
     long unreadable() {
         return (long) unreadable.get();
     }
