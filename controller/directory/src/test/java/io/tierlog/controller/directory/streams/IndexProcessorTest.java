@@ -110,7 +110,7 @@ class IndexProcessorTest {
         assertEquals(Optional.empty(), copies.index(PARTITION));
     }
 
-    /** Decision 5 comes after 6 in one life of a task: a record is foreign. In the next life the records since the last commit come again. */
+    /** Decision 5 after decision 6 is foreign. After a new start the records since the last commit come again, and are not. */
     @Test
     void recordsThatComeAgainAreNotForeign() {
         IndexProcessor processor = processor(IndexLimits.DEFAULTS);
@@ -126,7 +126,7 @@ class IndexProcessorTest {
         processor.close();
     }
 
-    /** One block is all that the index may hold: each life says once that it is full. */
+    /** One block is all that the index may hold: after each start it says once that it is full. */
     @Test
     void eachTaskSaysThatItIsFull() {
         IndexProcessor processor = processor(new IndexLimits(1, 1, 1, 1));
