@@ -16,7 +16,9 @@ import io.tierlog.schemas.SkipReason;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.PartitionOpened;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -76,6 +78,8 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
     private final BiConsumer<Integer, String> foreignDecisions;
     private final Set<Integer> unopened = new HashSet<>();
     private final CountDownLatch closing = new CountDownLatch(1);
+    /** Consumers that no check uses now: to make one for each partition would take as long as the check. */
+    private final Deque<KafkaConsumer<byte[], byte[]>> spare = new ArrayDeque<>();
     private final RareWarning warning = new RareWarning(LOG);
 
     /** {@code foreignDecisions} receives a partition and what is wrong with its last decisions, for people; empty when all are of this log. */
@@ -102,7 +106,8 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
         if (unopened.isEmpty()) {
             return true;
         }
-        try (KafkaConsumer<byte[], byte[]> consumer = consumer("read_committed")) {
+        KafkaConsumer<byte[], byte[]> consumer = take();
+        try {
             for (int partition : List.copyOf(unopened)) {
                 TopicPartition place = new TopicPartition(topics.decisions(), partition);
                 consumer.assign(List.of(place));
@@ -110,8 +115,29 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
                     unopened.remove(partition);
                 }
             }
+        } finally {
+            giveBack(consumer);
         }
         return unopened.isEmpty();
+    }
+
+    private KafkaConsumer<byte[], byte[]> take() {
+        KafkaConsumer<byte[], byte[]> idle;
+        synchronized (spare) {
+            idle = spare.poll();
+        }
+        return idle == null ? consumer("read_committed") : idle;
+    }
+
+    private void giveBack(KafkaConsumer<byte[], byte[]> consumer) {
+        consumer.assign(List.of()); // so that it fetches nothing
+        synchronized (spare) {
+            if (closing.getCount() > 0) {
+                spare.add(consumer);
+                return;
+            }
+        }
+        consumer.close();
     }
 
     private boolean first(KafkaConsumer<byte[], byte[]> consumer, TopicPartition place) {
@@ -158,7 +184,11 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
     /** Ends every wait of {@link #check}. */
     @Override
     public void close() {
-        closing.countDown();
+        synchronized (spare) {
+            closing.countDown();
+            spare.forEach(KafkaConsumer::close);
+            spare.clear();
+        }
     }
 
     /** The partition is decided elsewhere from now on, or not at all. */
@@ -170,7 +200,8 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
     private long compare(int partition, SequenceStamper state) {
         TopicPartition place = new TopicPartition(topics.decisions(), partition);
         StateEnd known = state.end();
-        try (KafkaConsumer<byte[], byte[]> consumer = consumer("read_committed")) {
+        KafkaConsumer<byte[], byte[]> consumer = take();
+        try {
             consumer.assign(List.of(place));
             if (known.equals(StateEnd.NONE)) {
                 requireNew(consumer, place);
@@ -183,6 +214,8 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
             report(place, foreign);
             requireEvent(consumer, place, known);
             return known.event();
+        } finally {
+            giveBack(consumer);
         }
     }
 
