@@ -22,35 +22,22 @@ import io.tierlog.ops.cli.operate.WhereCommand;
 import io.tierlog.ops.cli.whatif.WhatIfCommand;
 import io.tierlog.ops.simulation.ScenarioCommand;
 import io.tierlog.ops.simulation.swarm.SimulateCommand;
-import java.io.IOException;
-import java.io.InputStream;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
-import java.util.Properties;
-import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IExecutionStrategy;
-import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.ArgSpec;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
-import picocli.CommandLine.ScopeType;
-import picocli.CommandLine.Spec;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** {@code tierlog}: the root command. Its options are understood after every subcommand too. */
+/** {@code tierlog} with all its commands. */
 @Command(
-        name = "tierlog",
-        description = "A Kafka-driven, event-sourced controller for the KV cache tiers of LLM inference.",
-        versionProvider = Main.Version.class,
-        synopsisSubcommandLabel = "COMMAND",
         // In alphabetical order, as the help shows them.
         subcommands = {
             AclsCommand.class,
@@ -89,37 +76,17 @@ import picocli.CommandLine.UnmatchedArgumentException;
             "settings file (broker.port=9092, or port=9092), then from its default.",
             "Exit codes: 0 done, 1 failed, 2 wrong usage or input."
         })
-public final class Main implements Callable<Integer> {
-    private static final String VERBOSE_FLAG = "--verbose";
-
-    @Spec
-    CommandSpec spec;
-
-    @Option(names = {"-h", "--help"}, usageHelp = true, scope = ScopeType.INHERIT, description = "Show this help and exit.")
-    boolean help;
-
-    @Option(names = {"-V", "--version"}, versionHelp = true, scope = ScopeType.INHERIT, description = "Show the version and exit.")
-    boolean version;
-
-    @Option(names = VERBOSE_FLAG, scope = ScopeType.INHERIT, description = "Log more, and show stack traces.")
-    boolean verbose;
-
-    @Option(
-            names = Settings.CONFIG_FLAG,
-            paramLabel = "FILE",
-            scope = ScopeType.INHERIT,
-            description = "Settings file (default: ~/" + Settings.FILE_NAME + ", or TIERLOG_CONFIG).")
-    Path config = Path.of(Settings.FILE_NAME);
-
+public final class Main extends Root {
     /** Runs one command and ends the process with its exit code. */
     public static void main(String[] arguments) {
         List<String> list = List.of(arguments);
         Map<String, String> environment = System.getenv();
-        if (list.contains(VERBOSE_FLAG) || Boolean.parseBoolean(environment.get("TIERLOG_VERBOSE"))) {
+        if (list.contains(Root.VERBOSE_FLAG) || Boolean.parseBoolean(environment.get("TIERLOG_VERBOSE"))) {
             // Before the first logger exists.
             System.setProperty("tierlog.log.level", "INFO");
         }
-        CommandLine line = new CommandLine(new Main());
+        Preload.begin(list);
+        CommandLine line = commandLine(list);
         IExecutionStrategy execution = line.getExecutionStrategy();
         line.setExecutionStrategy(parsed -> {
             LibraryWarnings.install();
@@ -127,6 +94,16 @@ public final class Main implements Callable<Integer> {
             return execution.execute(parsed);
         });
         System.exit(run(line, list, environment, Path.of(System.getProperty("user.home"))));
+    }
+
+    /** With the command that comes first among the arguments, else with all: to read the options of all takes longer than most commands do. */
+    static CommandLine commandLine(List<String> arguments) {
+        String first = arguments.isEmpty() ? "" : arguments.getFirst();
+        return Stream.of(Main.class.getAnnotation(Command.class).subcommands())
+                .filter(command -> command.getAnnotation(Command.class).name().equals(first))
+                .findFirst()
+                .map(command -> new CommandLine(new Root()).addSubcommand(new CommandLine(command)))
+                .orElseGet(() -> new CommandLine(new Main()));
     }
 
     /** Runs a command with the given environment and home directory, and returns its exit code. */
@@ -150,20 +127,13 @@ public final class Main implements Callable<Integer> {
             settings.check(line);
             line.setDefaultValueProvider(settings);
         } catch (CliError error) {
-            return report(line.getErr(), error, arguments.contains(VERBOSE_FLAG));
+            return report(line.getErr(), error, arguments.contains(Root.VERBOSE_FLAG));
         }
         return line.execute(arguments.toArray(String[]::new));
     }
 
-    /** Prints the help: a command is needed. */
-    @Override
-    public Integer call() {
-        spec.commandLine().usage(spec.commandLine().getErr());
-        return CliError.BAD_INPUT;
-    }
-
     private static int failed(Exception failure, CommandLine line, ParseResult parsed) {
-        boolean verbose = line.getCommandSpec().root().userObject() instanceof Main root && root.verbose;
+        boolean verbose = line.getCommandSpec().root().userObject() instanceof Root root && root.verbose;
         if (failure instanceof CliError error) {
             return report(line.getErr(), error, verbose);
         }
@@ -172,7 +142,7 @@ public final class Main implements Callable<Integer> {
             return report(line.getErr(), new CliError(error.getMessage(), error.hint(), exitCode, error), verbose);
         }
         String what = Causes.of(failure);
-        String hint = verbose ? "please report this" : "run again with " + VERBOSE_FLAG + " for the stack trace";
+        String hint = verbose ? "please report this" : "run again with " + Root.VERBOSE_FLAG + " for the stack trace";
         return report(line.getErr(), new CliError(what, hint, CliError.FAILURE, failure), verbose);
     }
 
@@ -196,21 +166,5 @@ public final class Main implements Callable<Integer> {
         }
         err.flush();
         return error.exitCode();
-    }
-
-    /** Versions of Tierlog, Kafka and Java. */
-    static final class Version implements IVersionProvider {
-        @Override
-        public String[] getVersion() throws IOException {
-            Properties versions = new Properties();
-            try (InputStream in = Main.class.getResourceAsStream("/io.tierlog.version.properties")) {
-                versions.load(Objects.requireNonNull(in));
-            }
-            return new String[] {
-                "tierlog " + versions.getProperty("version"),
-                "Kafka " + versions.getProperty("kafka"),
-                "Java " + Runtime.version()
-            };
-        }
     }
 }

@@ -84,8 +84,12 @@ final class Settings implements IDefaultValueProvider {
 
     /** @throws CliError when the file sets something that no command has */
     void check(CommandLine root) {
+        if (file.isEmpty()) {
+            return;
+        }
         Set<String> known = new TreeSet<>();
-        collect(root.getCommandSpec(), known);
+        // The file is for all commands, also where only one of them was read.
+        collect((root.getCommand() instanceof Main ? root : new CommandLine(new Main())).getCommandSpec(), known);
         for (String name : new TreeSet<>(file.stringPropertyNames())) {
             if (!known.contains(name)) {
                 throw new CliError(

@@ -13,7 +13,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -45,6 +47,25 @@ class MainTest {
             List<String> children = List.copyOf(command.getSubcommands().keySet());
             assertEquals(children.stream().sorted().toList(), children, "the commands under " + name + " are not sorted");
         }
+    }
+
+    /** A process reads the options of its command alone, which are those that the command has among all. */
+    @Test
+    void theFirstArgumentNamesTheOnlyCommandThatIsRead() {
+        for (Map.Entry<String, CommandLine> command : new CommandLine(new Main()).getSubcommands().entrySet()) {
+            Map<String, CommandLine> read = Main.commandLine(List.of(command.getKey(), "--help")).getSubcommands();
+            assertEquals(Set.of(command.getKey()), read.keySet());
+            assertEquals(help(command.getValue()), help(read.values().iterator().next()));
+        }
+        assertTrue(Main.commandLine(List.of("--verbose", "nodes")).getSubcommands().size() > 1);
+        assertTrue(Main.commandLine(List.of("node")).getSubcommands().size() > 1, "others may be meant");
+        assertTrue(Main.commandLine(List.of()).getSubcommands().size() > 1);
+    }
+
+    private static String help(CommandLine command) {
+        List<CommandLine> all = new ArrayList<>();
+        collect(command, all);
+        return all.stream().map(CommandLine::getUsageMessage).collect(Collectors.joining());
     }
 
     @Test
@@ -114,6 +135,15 @@ class MainTest {
         assertEquals(2, run(Map.of(), "probe"));
         assertTrue(err.toString().contains("unknown setting 'probe.max-block' in " + home), err.toString());
         assertTrue(err.toString().contains("probe.max-blocks"), err.toString());
+    }
+
+    /** A line that has one command alone takes settings of the others. */
+    @Test
+    void aSettingOfAnotherCommandIsKnown() throws Exception {
+        Path file = Files.writeString(home.resolve("all.properties"), "agent.port=7\n");
+        List<String> arguments = List.of("acls", "print", "--config", file.toString());
+        CommandLine line = Main.commandLine(arguments).setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
+        assertEquals(0, Main.run(line, arguments, Map.of(), home), err::toString);
     }
 
     @Test
