@@ -66,6 +66,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
             SnapshotCommand.class,
             StoreCommand.class,
             TopicsCommand.class,
+            TrainingCommand.class,
+            TrainingCommand.class,
             WhatIfCommand.class,
             WhereCommand.class
         },

@@ -21,6 +21,9 @@ import org.junit.jupiter.api.io.TempDir;
 class DistributionTest {
     private static final Path DIRECTORY = Path.of(System.getProperty("tierlog.distribution"));
 
+    /** That of help alone has half of it. */
+    private static final long LEAST_CACHE_BYTES = 60L << 20;
+
     @TempDir
     Path dir;
 
@@ -59,6 +62,18 @@ class DistributionTest {
             assertFalse(names.stream().anyMatch(name -> name.contains("junit") || name.contains("helm") || name.endsWith("-tests.jar")),
                     names::toString);
         }
+    }
+
+    /** As docs/install.md has it. With AOTMode on, a JVM that cannot use the cache does not start. */
+    @Test
+    void aTrainingMakesACacheForTheNextStarts() throws Exception {
+        Path cache = dir.resolve("tierlog.aot");
+        Run training = run(Map.of("TIERLOG_JAVA_OPTS", "-XX:AOTCacheOutput=" + cache), "training", "--data", dir.resolve("training").toString());
+        assertEquals(0, training.exit(), training::text);
+        assertTrue(Files.size(cache) > LEAST_CACHE_BYTES, training::text);
+
+        Run next = run(Map.of("TIERLOG_JAVA_OPTS", "-XX:AOTMode=on -Xlog:aot*=off -XX:AOTCache=" + cache), "acls", "print");
+        assertEquals(0, next.exit(), next::text);
     }
 
     @Test
