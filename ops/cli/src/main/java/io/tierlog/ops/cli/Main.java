@@ -67,7 +67,6 @@ import picocli.CommandLine.UnmatchedArgumentException;
             StoreCommand.class,
             TopicsCommand.class,
             TrainingCommand.class,
-            TrainingCommand.class,
             WhatIfCommand.class,
             WhereCommand.class
         },

@@ -136,11 +136,9 @@ final class Part implements AutoCloseable {
 
     /** Sends at most 64 KiB a second, or no longer so. Needs root on the machine of the Docker daemon. */
     void slowDown(boolean slow) {
-        if (slow) {
-            inItsNetwork("tc", "qdisc", "add", "dev", "eth0", "root", "tbf", "rate", "512kbit", "burst", "16kb", "latency", "2s");
-        } else {
-            inItsNetwork("tc", "qdisc", "del", "dev", "eth0", "root");
-        }
+        String how = slow ? "add dev $link root tbf rate 512kbit burst 16kb latency 2s" : "del dev $link root";
+        // A container that was cut off has its link under another name.
+        inItsNetwork("sh", "-c", "link=$(ip -o link | sed -n 's/^[0-9]*: \\([a-z0-9]*\\)@.*/\\1/p') && tc qdisc " + how);
     }
 
     private void inItsNetwork(String... command) {
