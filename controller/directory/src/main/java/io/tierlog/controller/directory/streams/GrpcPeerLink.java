@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.directory.streams;
 
+import io.grpc.ConnectivityState;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
@@ -21,22 +22,46 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
-/** Other instances over gRPC: one channel for each, the least recently used closed beyond 64. Safe for use by several threads. */
+/**
+ * Other instances over gRPC: one channel for each, the least recently used closed beyond 64. Safe for use by several threads.
+ *
+ * <p>One that cannot be reached is tried again every five seconds while it is asked: gRPC's own back-off grows to two minutes, in which a peer that
+ * is back would be passed over.
+ */
 final class GrpcPeerLink implements PeerLink {
     private static final int CHANNELS = 64;
+    private static final long AGAIN_MS = 5_000;
     private static final int MESSAGE_BYTES = 64 << 20;
 
     private final Optional<String> token;
     private final Tls tls;
     private final int deadlineMs;
+    private final long againNs;
     private final ExecutorService threads = Executors.newThreadPerTaskExecutor(Supervised.tasks("directory-peer"));
-    private final Map<Owners.Peer, ManagedChannel> channels = new LinkedHashMap<>(16, 0.75f, true);
+    private final Map<Owners.Peer, Channel> channels = new LinkedHashMap<>(16, 0.75f, true);
     private boolean closed;
 
+    /** A channel, and when it was last told to connect at once. */
+    private static final class Channel {
+        private final ManagedChannel grpc;
+        private long triedNs;
+
+        private Channel(ManagedChannel grpc) {
+            this.grpc = grpc;
+            triedNs = System.nanoTime();
+        }
+    }
+
     GrpcPeerLink(Optional<String> token, Tls tls, int deadlineMs) {
+        this(token, tls, deadlineMs, AGAIN_MS);
+    }
+
+    /** {@code againMs}: how often a peer that cannot be reached is tried. */
+    GrpcPeerLink(Optional<String> token, Tls tls, int deadlineMs, long againMs) {
         this.token = token;
         this.tls = tls;
         this.deadlineMs = deadlineMs;
+        againNs = TimeUnit.MILLISECONDS.toNanos(againMs);
     }
 
     @Override
@@ -48,7 +73,7 @@ final class GrpcPeerLink implements PeerLink {
                 answer.completeExceptionally(new IllegalStateException("this instance is closing"));
                 return answer;
             }
-            channel = channels.computeIfAbsent(peer, this::open);
+            channel = reachable(channels.computeIfAbsent(peer, this::open));
             bound();
         }
         DirectoryPeerGrpc.DirectoryPeerStub stub = DirectoryPeerGrpc.newStub(channel).withDeadlineAfter(deadlineMs, TimeUnit.MILLISECONDS);
@@ -61,19 +86,28 @@ final class GrpcPeerLink implements PeerLink {
         return answer;
     }
 
-    private ManagedChannel open(Owners.Peer peer) {
-        return GrpcTls.call(NettyChannelBuilder.forAddress(peer.host(), peer.port()), tls)
+    private Channel open(Owners.Peer peer) {
+        return new Channel(GrpcTls.call(NettyChannelBuilder.forAddress(peer.host(), peer.port()), tls)
                 .executor(threads)
                 .maxInboundMessageSize(MESSAGE_BYTES)
-                .build();
+                .build());
+    }
+
+    private ManagedChannel reachable(Channel channel) {
+        long nowNs = System.nanoTime();
+        if (nowNs - channel.triedNs > againNs && channel.grpc.getState(false) == ConnectivityState.TRANSIENT_FAILURE) {
+            channel.triedNs = nowNs;
+            channel.grpc.resetConnectBackoff();
+        }
+        return channel.grpc;
     }
 
     private void bound() {
         while (channels.size() > CHANNELS) {
             Owners.Peer oldest = channels.keySet().iterator().next();
-            ManagedChannel gone = channels.remove(oldest);
+            Channel gone = channels.remove(oldest);
             if (gone != null) {
-                gone.shutdown();
+                gone.grpc.shutdown();
             }
         }
     }
@@ -82,7 +116,7 @@ final class GrpcPeerLink implements PeerLink {
     public void close() {
         synchronized (channels) {
             closed = true;
-            channels.values().forEach(ManagedChannel::shutdownNow);
+            channels.values().forEach(channel -> channel.grpc.shutdownNow());
             channels.clear();
         }
         threads.shutdown();
