@@ -167,8 +167,8 @@ public final class ControllerApp implements AutoCloseable {
             partitions = admin.check(config.topics());
         }
         Codec codec = codec();
-        LogOwner owner = new LogOwner(
-                config.kafka(), config.topics(), codec, partitions, config.applicationId(), health::foreignDecisions);
+        LogOwner owner = closers.add("log owner at start", new LogOwner(
+                config.kafka(), config.topics(), codec, partitions, config.applicationId(), health::foreignDecisions));
         boolean _ = owner.isOurs();
         PlainProducer ticks = plainProducer("ticks", config.topics().events());
         EventDecoder decoder = new EventDecoder(

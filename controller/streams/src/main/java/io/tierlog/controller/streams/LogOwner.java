@@ -32,6 +32,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
@@ -57,12 +58,14 @@ import org.slf4j.LoggerFactory;
  * </ul>
  *
  * <p>{@link #isOurs} blocks for about {@link KafkaAccess#timeout} per partition, {@link #check} until the log answers or this is closed.
- * Trade-off: a consumer is made for each partition that this instance gets, a stream thread waits for a slow broker, and it reads all that others
- * have appended to the decisions since the last one of the state.
+ * Trade-off: a consumer for each check at the same time stays open, a stream thread waits for a slow broker, and it reads all that others have
+ * appended to the decisions since the last one of the state.
  */
 final class LogOwner implements EventProcessor.Opening, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(LogOwner.class);
     private static final Duration POLL = Duration.ofMillis(100);
+    /** Consumers of no group have nothing to tell the brokers. */
+    private static final CloseOptions AT_ONCE = CloseOptions.timeout(Duration.ZERO);
     private static final long AGAIN_MS = 200;
     private static final int FETCH_WAIT_MS = 10;
     private static final int FIRST_STEP = 64;
@@ -106,8 +109,8 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
         if (unopened.isEmpty()) {
             return true;
         }
-        KafkaConsumer<byte[], byte[]> consumer = take();
-        try {
+        try (DecisionConsumer used = new DecisionConsumer()) {
+            KafkaConsumer<byte[], byte[]> consumer = used.consumer;
             for (int partition : List.copyOf(unopened)) {
                 TopicPartition place = new TopicPartition(topics.decisions(), partition);
                 consumer.assign(List.of(place));
@@ -115,29 +118,39 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
                     unopened.remove(partition);
                 }
             }
-        } finally {
-            giveBack(consumer);
+            used.worked();
         }
         return unopened.isEmpty();
     }
 
-    private KafkaConsumer<byte[], byte[]> take() {
-        KafkaConsumer<byte[], byte[]> idle;
-        synchronized (spare) {
-            idle = spare.poll();
-        }
-        return idle == null ? consumer("read_committed") : idle;
-    }
+    /** A spare consumer, or a new one. One that has worked is spare again, any other is closed. */
+    private final class DecisionConsumer implements AutoCloseable {
+        private final KafkaConsumer<byte[], byte[]> consumer;
+        private boolean worked;
 
-    private void giveBack(KafkaConsumer<byte[], byte[]> consumer) {
-        consumer.assign(List.of()); // so that it fetches nothing
-        synchronized (spare) {
-            if (closing.getCount() > 0) {
-                spare.add(consumer);
-                return;
+        DecisionConsumer() {
+            KafkaConsumer<byte[], byte[]> idle;
+            synchronized (spare) {
+                idle = spare.poll();
             }
+            consumer = idle == null ? consumer("read_committed") : idle;
         }
-        consumer.close();
+
+        void worked() {
+            consumer.assign(List.of()); // so that it keeps no records
+            worked = true;
+        }
+
+        @Override
+        public void close() {
+            synchronized (spare) {
+                if (worked && closing.getCount() > 0) {
+                    spare.add(consumer);
+                    return;
+                }
+            }
+            consumer.close(AT_ONCE);
+        }
     }
 
     private boolean first(KafkaConsumer<byte[], byte[]> consumer, TopicPartition place) {
@@ -181,14 +194,16 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
         }
     }
 
-    /** Ends every wait of {@link #check}. */
+    /** Ends every wait of {@link #check}, and closes what no check uses. Closing twice is nothing. */
     @Override
     public void close() {
+        List<KafkaConsumer<byte[], byte[]>> idle;
         synchronized (spare) {
             closing.countDown();
-            spare.forEach(KafkaConsumer::close);
+            idle = List.copyOf(spare);
             spare.clear();
         }
+        idle.forEach(consumer -> consumer.close(AT_ONCE));
     }
 
     /** The partition is decided elsewhere from now on, or not at all. */
@@ -200,11 +215,12 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
     private long compare(int partition, SequenceStamper state) {
         TopicPartition place = new TopicPartition(topics.decisions(), partition);
         StateEnd known = state.end();
-        KafkaConsumer<byte[], byte[]> consumer = take();
-        try {
+        try (DecisionConsumer used = new DecisionConsumer()) {
+            KafkaConsumer<byte[], byte[]> consumer = used.consumer;
             consumer.assign(List.of(place));
             if (known.equals(StateEnd.NONE)) {
                 requireNew(consumer, place);
+                used.worked();
                 return StateEnd.NONE.event();
             }
             long last = awaitLast(consumer, place, state);
@@ -213,9 +229,8 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
             read(consumer, place, end(consumer, place), record -> after(record, state, foreign));
             report(place, foreign);
             requireEvent(consumer, place, known);
+            used.worked();
             return known.event();
-        } finally {
-            giveBack(consumer);
         }
     }
 

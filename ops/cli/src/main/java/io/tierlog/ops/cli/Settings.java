@@ -88,8 +88,11 @@ final class Settings implements IDefaultValueProvider {
             return;
         }
         Set<String> known = new TreeSet<>();
-        // The file is for all commands, also where only one of them was read.
-        collect((root.getCommand() instanceof Main ? root : new CommandLine(new Main())).getCommandSpec(), known);
+        collect(root.getCommandSpec(), known);
+        if (!known.containsAll(file.stringPropertyNames()) && !(root.getCommand() instanceof Main)) {
+            // The file is for all commands, also where only one of them was read.
+            collect(new CommandLine(new Main()).getCommandSpec(), known);
+        }
         for (String name : new TreeSet<>(file.stringPropertyNames())) {
             if (!known.contains(name)) {
                 throw new CliError(

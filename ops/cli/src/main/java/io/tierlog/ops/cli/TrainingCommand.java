@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import picocli.CommandLine;
@@ -18,19 +19,19 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * {@code tierlog training}: a build records an AOT cache of it. Each part starts as its command does, all in this process, and engines run some
- * requests. It halts the JVM, which writes the cache then too: to close the parts would take long.
+ * {@code tierlog training}: a build records an AOT cache of it. A broker, a controller with its directory, and an agent start as their commands do,
+ * all in this process, and engines run some requests. It halts the JVM, which writes the cache then too: to close the parts would take long.
  */
 @Command(
         name = "training",
         hidden = true,
-        description = "For builds: start each part and run some requests in this process, of which the JVM records an AOT cache.")
+        description = "For builds: start parts and run some requests in this process, of which the JVM records an AOT cache.")
 final class TrainingCommand implements Callable<Integer> {
     private static final Path NOTHING = Path.of("/dev/null");
-    private static final int READY_SECONDS = 90;
+    private static final int READY_SECONDS = 120;
     private static final String AT_ANY_PORT = "127.0.0.1:0";
 
-    @Option(names = "--data", paramLabel = "DIR", required = true, description = "An empty directory of the log and the state; it is left there.")
+    @Option(names = "--data", paramLabel = "DIR", required = true, description = "A fresh directory for the log and the state; they are left there.")
     Path data;
 
     @Option(names = "--bench", description = "Then run a short benchmark, for the methods that are hot in a controller.")
@@ -76,7 +77,11 @@ final class TrainingCommand implements Callable<Integer> {
             int code = execute(new PrintWriter(out), line);
             out.ready.completeExceptionally(ended(line, code));
         });
-        return new ObjectMapper().readTree(out.ready.get(READY_SECONDS, TimeUnit.SECONDS));
+        try {
+            return new ObjectMapper().readTree(out.ready.get(READY_SECONDS, TimeUnit.SECONDS));
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof CliError error ? error : e;
+        }
     }
 
     private static CliError ended(List<String> arguments, int code) {

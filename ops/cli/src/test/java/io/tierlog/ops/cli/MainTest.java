@@ -144,6 +144,10 @@ class MainTest {
         List<String> arguments = List.of("acls", "print", "--config", file.toString());
         CommandLine line = Main.commandLine(arguments).setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
         assertEquals(0, Main.run(line, arguments, Map.of(), home), err::toString);
+
+        Files.writeString(file, "agent.prot=7\n");
+        assertEquals(2, Main.run(line, arguments, Map.of(), home));
+        assertTrue(err.toString().contains("unknown setting 'agent.prot'"), err.toString());
     }
 
     @Test

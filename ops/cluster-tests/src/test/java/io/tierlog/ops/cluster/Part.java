@@ -125,7 +125,7 @@ final class Part implements AutoCloseable {
 
     /** Whether this machine can make a container deaf, and its link slow. */
     static boolean canChangeNetworks() {
-        return Machine.has("nsenter", "iptables", "tc") && Machine.runs(
+        return Machine.has("nsenter", "iptables", "ip", "tc") && Machine.runs(
                 List.of("nsenter", "-t", String.valueOf(ProcessHandle.current().pid()), "-n", "true"));
     }
 
