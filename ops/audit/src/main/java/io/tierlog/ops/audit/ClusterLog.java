@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Admin;
@@ -33,6 +34,14 @@ public final class ClusterLog implements LogSource {
     private static final Duration POLL = Duration.ofMillis(200);
     private static final int MOST_RECORDS = 5_000;
     private static final int FETCH_BYTES = 4 << 20;
+    /** Longer than a client waits for the answer to a fetch: a slow link may never bring a large one in time, and it would be asked for for ever. */
+    private static final long STALLED_NS = TimeUnit.SECONDS.toNanos(15);
+
+    /** Longer than a partition is without a leader when a broker has failed. */
+    private static final long LOST_NS = TimeUnit.MINUTES.toNanos(3);
+
+    private static final int SMALLER = 16;
+    private static final int LEAST_FETCH_BYTES = FETCH_BYTES / SMALLER / SMALLER;
 
     private final KafkaAccess access;
     private final long most;
@@ -66,7 +75,7 @@ public final class ClusterLog implements LogSource {
 
     /** What the brokers still have of a topic now, by partition. */
     public Map<Integer, Kept> kept(String topic) {
-        try (KafkaConsumer<byte[], byte[]> consumer = consumer()) {
+        try (KafkaConsumer<byte[], byte[]> consumer = consumer(FETCH_BYTES)) {
             List<TopicPartition> all = partitions(consumer, topic);
             Map<TopicPartition, Long> ends = consumer.endOffsets(all);
             Map<Integer, Kept> kept = new TreeMap<>();
@@ -84,7 +93,7 @@ public final class ClusterLog implements LogSource {
 
     @Override
     public int partitions(String topic) {
-        try (KafkaConsumer<byte[], byte[]> consumer = consumer()) {
+        try (KafkaConsumer<byte[], byte[]> consumer = consumer(FETCH_BYTES)) {
             return partitions(consumer, topic).size();
         } catch (KafkaException e) {
             throw unreachable(topic, e);
@@ -126,7 +135,7 @@ public final class ClusterLog implements LogSource {
     }
 
     private Stream open(String topic, List<TopicPartition> partitions, long from) {
-        KafkaConsumer<byte[], byte[]> consumer = consumer();
+        KafkaConsumer<byte[], byte[]> consumer = consumer(FETCH_BYTES);
         try {
             return new Reader(consumer, partitions, from);
         } catch (KafkaException e) {
@@ -147,14 +156,14 @@ public final class ClusterLog implements LogSource {
     @Override
     public void close() {}
 
-    private KafkaConsumer<byte[], byte[]> consumer() {
+    private KafkaConsumer<byte[], byte[]> consumer(int fetchBytes) {
         Map<String, Object> settings = access.client(Map.of(
                 "isolation.level", "read_committed",
                 "enable.auto.commit", "false",
                 "auto.offset.reset", "earliest",
                 "allow.auto.create.topics", "false",
                 "max.poll.records", MOST_RECORDS,
-                "max.partition.fetch.bytes", FETCH_BYTES,
+                "max.partition.fetch.bytes", fetchBytes,
                 "default.api.timeout.ms", Math.toIntExact(access.timeout().toMillis())));
         return new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer());
     }
@@ -169,10 +178,11 @@ public final class ClusterLog implements LogSource {
     }
 
     private final class Reader implements Stream {
-        private final KafkaConsumer<byte[], byte[]> consumer;
         private final Map<TopicPartition, Long> ends;
         private final long begin;
         private final long end;
+        private KafkaConsumer<byte[], byte[]> consumer;
+        private int fetchBytes = FETCH_BYTES;
 
         /** Partitions of one topic; {@code from} is where a single one is read from, -1 for its beginning. */
         Reader(KafkaConsumer<byte[], byte[]> consumer, List<TopicPartition> partitions, long from) {
@@ -221,7 +231,15 @@ public final class ClusterLog implements LogSource {
         public List<LogEntry> next() {
             List<LogEntry> entries = new ArrayList<>();
             try {
-                while (entries.isEmpty() && !isAtEnd()) {
+                long movedNs = System.nanoTime();
+                for (long before = -1; entries.isEmpty() && !isAtEnd(); ) {
+                    long now = positions();
+                    if (now != before) {
+                        before = now;
+                        movedNs = System.nanoTime();
+                    } else {
+                        stalled(System.nanoTime() - movedNs);
+                    }
                     for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
                         if (record.offset() < ends.getOrDefault(new TopicPartition(record.topic(), record.partition()), 0L)) {
                             entries.add(new LogEntry.Data(record.offset(), record.timestamp(), record.key(), record.value(), record.headers()));
@@ -232,6 +250,33 @@ public final class ClusterLog implements LogSource {
                 throw unreachable(String.valueOf(consumer.assignment()), e);
             }
             return entries;
+        }
+
+        private long positions() {
+            return consumer.assignment().stream().mapToLong(consumer::position).sum();
+        }
+
+        /**
+         * Nothing came for so long: fetches less from then on.
+         *
+         * @throws AuditException when it was too long
+         */
+        private void stalled(long ns) {
+            if (ns > LOST_NS) {
+                throw new AuditException("no record of " + consumer.assignment() + " came from " + access.bootstrapServers() + " for "
+                        + TimeUnit.NANOSECONDS.toSeconds(LOST_NS) + " s", "look at the brokers and at the link to them");
+            }
+            boolean first = fetchBytes == FETCH_BYTES && ns > STALLED_NS;
+            boolean second = fetchBytes > LEAST_FETCH_BYTES && ns > 2 * STALLED_NS;
+            if (!first && !second) {
+                return;
+            }
+            fetchBytes /= SMALLER;
+            KafkaConsumer<byte[], byte[]> next = consumer(fetchBytes);
+            next.assign(consumer.assignment());
+            consumer.assignment().forEach(one -> next.seek(one, consumer.position(one)));
+            consumer.close(CloseOptions.timeout(Duration.ZERO));
+            consumer = next;
         }
 
         private boolean isAtEnd() {
