@@ -20,8 +20,11 @@ import io.tierlog.ops.audit.RecordCursor;
 import io.tierlog.ops.cli.LogCopy.Change;
 import io.tierlog.ops.kafka.EmbeddedKafka;
 import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.OperationState;
 import io.tierlog.schemas.decision.Fact;
-import io.tierlog.schemas.decision.RequestAdmitted;
+import io.tierlog.schemas.decision.OperationEnded;
+import io.tierlog.schemas.decision.OperationIssued;
 import java.io.PrintWriter;
 import java.io.RandomAccessFile;
 import java.io.StringWriter;
@@ -29,9 +32,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -329,17 +335,28 @@ class AuditCommandsTest {
         assertTrue(migration.err().contains("the log has no record of migration m"), migration.err());
     }
 
-    /** The request that the log admitted first. */
+    /** The request whose first write-back was the first that brought a prompt, from its first block on, to the host. */
     private static String aRequest() {
         RecordReader<Fact> facts = new Codec(Schemas.bundled()).reader(Fact.class);
+        Map<String, String> requests = new HashMap<>();
+        Set<String> seen = new HashSet<>();
         try (DirectoryLog log = new DirectoryLog(data); RecordCursor decisions = new RecordCursor(log, Topics.DEFAULT.decisions(), 0)) {
             for (LogEntry.Data record = decisions.next(); record != null; record = decisions.next()) {
-                if (facts.read(record.value()) instanceof Reading.Decoded<Fact> good && good.value() instanceof RequestAdmitted admitted) {
-                    return admitted.request();
+                if (!(facts.read(record.value()) instanceof Reading.Decoded<Fact>(Fact fact))) {
+                    continue;
+                }
+                if (fact instanceof OperationIssued issued && issued.kind() == OperationKind.WRITE_BACK && issued.request() != null
+                        && seen.add(issued.request()) && issued.blocks().getFirst().index() == 0) {
+                    requests.put(issued.operation(), issued.request());
+                } else if (fact instanceof OperationEnded ended && ended.state() == OperationState.DONE) {
+                    String request = requests.get(ended.operation());
+                    if (request != null) {
+                        return request;
+                    }
                 }
             }
         }
-        throw new AssertionError("partition 0 has no request");
+        throw new AssertionError("partition 0 has no write-back of a whole prompt");
     }
 
     private static JsonNode records(String what, String id) {
