@@ -167,6 +167,7 @@ public final class ControllerApp implements AutoCloseable {
             partitions = admin.check(config.topics());
         }
         Codec codec = codec();
+        // Once more below: a start that fails closes it, and a running instance closes it before the stream threads, which may wait in it.
         LogOwner owner = closers.add("log owner at start", new LogOwner(
                 config.kafka(), config.topics(), codec, partitions, config.applicationId(), health::foreignDecisions));
         boolean _ = owner.isOurs();
