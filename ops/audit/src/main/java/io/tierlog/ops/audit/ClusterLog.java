@@ -12,10 +12,12 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.CloseOptions;
+import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.KafkaException;
@@ -34,19 +36,29 @@ public final class ClusterLog implements LogSource {
     private static final Duration POLL = Duration.ofMillis(200);
     private static final int MOST_RECORDS = 5_000;
     private static final int FETCH_BYTES = 4 << 20;
-    /** Longer than a client waits for the answer to a fetch: a slow link may never bring a large one in time, and it would be asked for for ever. */
-    private static final long STALLED_NS = TimeUnit.SECONDS.toNanos(15);
-
-    /** Longer than a partition is without a leader when a broker has failed. */
-    private static final long LOST_NS = TimeUnit.MINUTES.toNanos(3);
-
     private static final int SMALLER = 16;
     private static final int LEAST_FETCH_BYTES = FETCH_BYTES / SMALLER / SMALLER;
 
     private final KafkaAccess access;
     private final long most;
     private final long toMs;
+    private final Patience patience;
+    private final IntFunction<Consumer<byte[], byte[]>> consumers;
     private volatile boolean cut;
+
+    /**
+     * How long it is waited for a record that is there.
+     *
+     * @param stalledNs until fetches become smaller, and once more; nanoseconds
+     * @param lostNs until reading fails; nanoseconds
+     */
+    record Patience(long stalledNs, long lostNs) {
+        /**
+         * Fetches become smaller after longer than a client waits for the answer to one: a slow link may never bring a large one in time, and the
+         * client would ask for it for ever. Reading fails after longer than a partition is without a leader when a broker has failed.
+         */
+        static final Patience DEFAULT = new Patience(TimeUnit.SECONDS.toNanos(15), TimeUnit.MINUTES.toNanos(3));
+    }
 
     /** A log on the cluster that {@code access} reaches; it is not contacted yet. */
     public ClusterLog(KafkaAccess access) {
@@ -63,6 +75,21 @@ public final class ClusterLog implements LogSource {
         this.access = access;
         this.most = most;
         this.toMs = toMs;
+        patience = Patience.DEFAULT;
+        consumers = fetchBytes -> new KafkaConsumer<>(settings(access, fetchBytes), new ByteArrayDeserializer(), new ByteArrayDeserializer());
+    }
+
+    /**
+     * With consumers of a test.
+     *
+     * @param consumers makes one that fetches at most so many bytes of a partition
+     */
+    ClusterLog(KafkaAccess access, Patience patience, IntFunction<Consumer<byte[], byte[]>> consumers) {
+        this.access = access;
+        this.patience = patience;
+        this.consumers = consumers;
+        most = Long.MAX_VALUE;
+        toMs = Long.MAX_VALUE;
     }
 
     /**
@@ -75,7 +102,7 @@ public final class ClusterLog implements LogSource {
 
     /** What the brokers still have of a topic now, by partition. */
     public Map<Integer, Kept> kept(String topic) {
-        try (KafkaConsumer<byte[], byte[]> consumer = consumer(FETCH_BYTES)) {
+        try (Consumer<byte[], byte[]> consumer = consumers.apply(FETCH_BYTES)) {
             List<TopicPartition> all = partitions(consumer, topic);
             Map<TopicPartition, Long> ends = consumer.endOffsets(all);
             Map<Integer, Kept> kept = new TreeMap<>();
@@ -93,14 +120,14 @@ public final class ClusterLog implements LogSource {
 
     @Override
     public int partitions(String topic) {
-        try (KafkaConsumer<byte[], byte[]> consumer = consumer(FETCH_BYTES)) {
+        try (Consumer<byte[], byte[]> consumer = consumers.apply(FETCH_BYTES)) {
             return partitions(consumer, topic).size();
         } catch (KafkaException e) {
             throw unreachable(topic, e);
         }
     }
 
-    private List<TopicPartition> partitions(KafkaConsumer<byte[], byte[]> consumer, String topic) {
+    private List<TopicPartition> partitions(Consumer<byte[], byte[]> consumer, String topic) {
         List<PartitionInfo> found = consumer.partitionsFor(topic);
         if (found == null || found.isEmpty()) {
             throw new AuditException("there is no topic " + topic + " at " + access.bootstrapServers(), "look at --topic-prefix");
@@ -135,7 +162,7 @@ public final class ClusterLog implements LogSource {
     }
 
     private Stream open(String topic, List<TopicPartition> partitions, long from) {
-        KafkaConsumer<byte[], byte[]> consumer = consumer(FETCH_BYTES);
+        Consumer<byte[], byte[]> consumer = consumers.apply(FETCH_BYTES);
         try {
             return new Reader(consumer, partitions, from);
         } catch (KafkaException e) {
@@ -152,12 +179,21 @@ public final class ClusterLog implements LogSource {
         return true;
     }
 
+    @Override
+    public boolean hasTopic(String topic) {
+        try (Consumer<byte[], byte[]> consumer = consumers.apply(FETCH_BYTES)) {
+            return !consumer.partitionsFor(topic).isEmpty();
+        } catch (KafkaException e) {
+            throw unreachable(topic, e);
+        }
+    }
+
     /** Holds nothing. */
     @Override
     public void close() {}
 
-    private KafkaConsumer<byte[], byte[]> consumer(int fetchBytes) {
-        Map<String, Object> settings = access.client(Map.of(
+    private static Map<String, Object> settings(KafkaAccess access, int fetchBytes) {
+        return access.client(Map.of(
                 "isolation.level", "read_committed",
                 "enable.auto.commit", "false",
                 "auto.offset.reset", "earliest",
@@ -165,7 +201,6 @@ public final class ClusterLog implements LogSource {
                 "max.poll.records", MOST_RECORDS,
                 "max.partition.fetch.bytes", fetchBytes,
                 "default.api.timeout.ms", Math.toIntExact(access.timeout().toMillis())));
-        return new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer());
     }
 
     private AuditException unreachable(String topic, KafkaException e) {
@@ -181,11 +216,11 @@ public final class ClusterLog implements LogSource {
         private final Map<TopicPartition, Long> ends;
         private final long begin;
         private final long end;
-        private KafkaConsumer<byte[], byte[]> consumer;
+        private Consumer<byte[], byte[]> consumer;
         private int fetchBytes = FETCH_BYTES;
 
         /** Partitions of one topic; {@code from} is where a single one is read from, -1 for its beginning. */
-        Reader(KafkaConsumer<byte[], byte[]> consumer, List<TopicPartition> partitions, long from) {
+        Reader(Consumer<byte[], byte[]> consumer, List<TopicPartition> partitions, long from) {
             this.consumer = consumer;
             consumer.assign(partitions);
             consumer.seekToBeginning(partitions);
@@ -262,17 +297,17 @@ public final class ClusterLog implements LogSource {
          * @throws AuditException when it was too long
          */
         private void stalled(long ns) {
-            if (ns > LOST_NS) {
+            if (ns > patience.lostNs) {
                 throw new AuditException("no record of " + consumer.assignment() + " came from " + access.bootstrapServers() + " for "
-                        + TimeUnit.NANOSECONDS.toSeconds(LOST_NS) + " s", "look at the brokers and at the link to them");
+                        + TimeUnit.NANOSECONDS.toSeconds(patience.lostNs) + " s", "look at the brokers and at the link to them");
             }
-            boolean first = fetchBytes == FETCH_BYTES && ns > STALLED_NS;
-            boolean second = fetchBytes > LEAST_FETCH_BYTES && ns > 2 * STALLED_NS;
+            boolean first = fetchBytes == FETCH_BYTES && ns > patience.stalledNs;
+            boolean second = fetchBytes > LEAST_FETCH_BYTES && ns > 2 * patience.stalledNs;
             if (!first && !second) {
                 return;
             }
             fetchBytes /= SMALLER;
-            KafkaConsumer<byte[], byte[]> next = consumer(fetchBytes);
+            Consumer<byte[], byte[]> next = consumers.apply(fetchBytes);
             next.assign(consumer.assignment());
             consumer.assignment().forEach(one -> next.seek(one, consumer.position(one)));
             consumer.close(CloseOptions.timeout(Duration.ZERO));

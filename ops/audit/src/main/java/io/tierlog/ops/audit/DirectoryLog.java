@@ -14,23 +14,37 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
- * A log in the data directory of a broker that is not running: Kafka's segment files, read as they are and never written to.
+ * A log in files: Kafka's segments, read as they are and never written to.
  *
- * <p>The directory is that of {@code tierlog broker}, of {@code tierlog demo --keep}, or a log directory of any Kafka broker. One replica is read:
- * records that this broker has not replicated yet are not in its files.
+ * <p>The directory is that of {@code tierlog broker}, of {@code tierlog demo --keep}, a log directory of any Kafka broker, or a {@link LogArchive}.
+ * The broker is not running. One replica is read: records that this broker has not replicated yet are not in its files.
  */
 public final class DirectoryLog implements LogSource {
     private static final String MARKER = "tierlog-broker";
-    private static final String TOPIC_ID = "topic_id:";
+    /** End of the name of a segment file. */
+    static final String SEGMENT = ".log";
+
+    /** In the folder of a partition. */
+    static final String TOPIC_METADATA = "partition.metadata";
+
+    static final String TOPIC_ID = "topic_id:";
 
     private final Path log;
+    private final Optional<ArchiveManifest> archive;
 
     /**
-     * @throws AuditException when there is no log in {@code directory}, or a broker uses it now
+     * @throws AuditException when there is no log in {@code directory}, a broker uses it now, or it is an archive that is not whole
      */
     public DirectoryLog(Path directory) {
+        archive = ArchiveManifest.in(directory);
+        if (archive.isPresent()) {
+            log = directory;
+            archive.get().requireWhole(directory);
+            return;
+        }
         Path found = null;
         for (Path candidate : List.of(directory, directory.resolve("log"), directory.resolve("broker").resolve("log"))) {
             if (Files.exists(candidate.resolve("meta.properties"))) {
@@ -40,7 +54,8 @@ public final class DirectoryLog implements LogSource {
         }
         if (found == null) {
             throw new AuditException("there is no Kafka log in " + directory,
-                    "give the directory that the broker was started with (tierlog broker --data DIR), or its log directory");
+                    "give the directory that the broker was started with (tierlog broker --data DIR), its log directory, or one that audit archive"
+                            + " has finished");
         }
         log = found;
         refuseUsed(found.toAbsolutePath().normalize().resolveSibling(MARKER));
@@ -95,17 +110,26 @@ public final class DirectoryLog implements LogSource {
 
     private LogSource.Stream segmentsFrom(String topic, int partition, long from) {
         try {
-            return new SegmentStream(segments(topic, partition), from);
+            return new SegmentStream(segments(topic, partition), from, archivedTo(topic, partition));
         } catch (IOException e) {
             throw unreadable(folder(topic, partition), e);
         }
     }
 
+    private OptionalLong archivedTo(String topic, int partition) {
+        return archive.flatMap(all -> all.part(topic, partition)).stream().mapToLong(ArchiveManifest.Part::end).findFirst();
+    }
+
     private List<Path> segments(String topic, int partition) {
         Path folder = folder(topic, partition);
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "*.log")) {
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "*" + SEGMENT)) {
             List<Path> segments = new ArrayList<>();
-            files.forEach(segments::add);
+            long end = archivedTo(topic, partition).orElse(Long.MAX_VALUE);
+            for (Path file : files) {
+                if (firstOffset(file) < end) { // Later ones are of a round that was not finished.
+                    segments.add(file);
+                }
+            }
             Collections.sort(segments); // They are called by their first offset, in twenty digits.
             return segments;
         } catch (IOException | DirectoryIteratorException e) {
@@ -119,7 +143,12 @@ public final class DirectoryLog implements LogSource {
 
     @Override
     public Optional<String> topicId(String topic) {
-        Path file = folder(topic, 0).resolve("partition.metadata");
+        return topicIdIn(folder(topic, 0));
+    }
+
+    /** The id in the folder of a partition. */
+    static Optional<String> topicIdIn(Path folder) {
+        Path file = folder.resolve(TOPIC_METADATA);
         if (!Files.exists(file)) {
             return Optional.empty();
         }
@@ -135,16 +164,23 @@ public final class DirectoryLog implements LogSource {
 
     @Override
     public List<Long> fileOffsets(String topic, int partition) {
+        if (archive.isPresent()) {
+            return List.of(); // Its files and batches are not those of the broker.
+        }
         return segments(topic, partition).stream().map(DirectoryLog::firstOffset).toList();
     }
 
-    private static long firstOffset(Path segment) {
+    /** The offset that a segment file is called by. */
+    static long firstOffset(Path segment) {
         String name = segment.getFileName().toString();
         return Long.parseLong(name.substring(0, name.indexOf('.')));
     }
 
     @Override
     public Optional<String> batchChecksum(String topic, int partition, long from, long to) {
+        if (archive.isPresent()) {
+            return Optional.empty();
+        }
         List<Path> segments = segments(topic, partition);
         List<Path> some = new ArrayList<>();
         for (int i = 0; i < segments.size(); i++) {
@@ -168,6 +204,16 @@ public final class DirectoryLog implements LogSource {
     @Override
     public boolean isLive() {
         return false;
+    }
+
+    @Override
+    public boolean endsAtOnce() {
+        return archive.isEmpty() || !archive.get().live();
+    }
+
+    @Override
+    public boolean hasTopic(String topic) {
+        return Files.isDirectory(folder(topic, 0));
     }
 
     /** Holds nothing. */

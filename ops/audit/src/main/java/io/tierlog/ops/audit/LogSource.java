@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Where the bytes of a log come from: a running cluster, or the data directory of a stopped broker. Safe for use by several threads; a
+ * Where the bytes of a log come from: a running cluster, the data directory of a stopped broker, or an archive. Safe for use by several threads; a
  * {@link Stream} belongs to one.
  */
 public interface LogSource extends AutoCloseable {
@@ -60,6 +60,18 @@ public interface LogSource extends AutoCloseable {
 
     /** Whether records may be appended while it is read. */
     boolean isLive();
+
+    /** Whether all topics end at the same moment, so that each has what follows from the records of another. */
+    default boolean endsAtOnce() {
+        return !isLive();
+    }
+
+    /**
+     * Whether there is a topic.
+     *
+     * @throws AuditException when the cluster does not answer
+     */
+    boolean hasTopic(String topic);
 
     @Override
     void close();

@@ -10,6 +10,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.record.internal.ControlRecordType;
 import org.apache.kafka.common.record.internal.FileLogInputStream.FileChannelRecordBatch;
@@ -27,6 +28,7 @@ final class SegmentStream implements LogSource.Stream {
     /** Aborted transactions by producer: first offset, and offset of the marker. */
     private final Map<Long, List<Range>> aborted = new LinkedHashMap<>();
     private final long from;
+    private final boolean showsAll;
     private final long begin;
     private final long end;
     private int nextSegment;
@@ -41,11 +43,13 @@ final class SegmentStream implements LogSource.Stream {
      * The records from an offset on. Of what is before it only the headers are read.
      *
      * @param from the offset, 0 or more; {@link #begin} is later where the files begin later
+     * @param endsAt where an archive ends, which may be behind its last record; empty for the files of a broker, which have every offset
      * @throws IOException when a file cannot be read
      */
-    SegmentStream(List<Path> segments, long from) throws IOException {
+    SegmentStream(List<Path> segments, long from, OptionalLong endsAt) throws IOException {
         this.segments = segments;
         this.from = from;
+        this.showsAll = endsAt.isEmpty();
         long first = -1;
         long last = 0;
         Map<Long, Long> unfinished = new LinkedHashMap<>();
@@ -74,7 +78,8 @@ final class SegmentStream implements LogSource.Stream {
                 position = 0;
             }
         }
-        begin = Math.max(from, first);
+        last = endsAt.orElse(last);
+        begin = Math.max(from, endsAt.isPresent() && first < 0 ? last : first);
         end = Math.max(begin, unfinished.values().stream().mapToLong(Long::longValue).min().orElse(last));
     }
 
@@ -125,7 +130,7 @@ final class SegmentStream implements LogSource.Stream {
 
     @Override
     public boolean showsAll() {
-        return true;
+        return showsAll;
     }
 
     @Override

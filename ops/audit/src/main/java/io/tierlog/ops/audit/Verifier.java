@@ -191,9 +191,10 @@ public final class Verifier {
             jobs.add(() -> topic.read(source, codec, from));
         }
         List<PlacementCheck.TopicPlacements> topic = PartitionJobs.run(jobs, options.threads());
-        PlacementCheck.compare(checks, topic, source.isLive());
-        if (source.isLive()) {
-            return List.of("the cluster is running: of " + topics.placements() + ", only placements that cannot have changed since were compared");
+        PlacementCheck.compare(checks, topic, !source.endsAtOnce());
+        if (!source.endsAtOnce()) {
+            String running = source.isLive() ? "the cluster is running" : "the archive was made of a running cluster";
+            return List.of(running + ": of " + topics.placements() + ", only placements that cannot have changed since were compared");
         }
         checks.forEach(check -> check.reportMissing(topics.decisions(), topic, listener));
         return List.of();

@@ -70,6 +70,16 @@ public final class WatchedLog implements LogSource {
     }
 
     @Override
+    public boolean endsAtOnce() {
+        return log.endsAtOnce();
+    }
+
+    @Override
+    public boolean hasTopic(String topic) {
+        return log.hasTopic(topic);
+    }
+
+    @Override
     public void close() {
         log.close();
     }

@@ -93,5 +93,10 @@ public final class MemoryLog implements LogSource {
     }
 
     @Override
+    public boolean hasTopic(String topic) {
+        return topics.containsKey(topic);
+    }
+
+    @Override
     public void close() {}
 }

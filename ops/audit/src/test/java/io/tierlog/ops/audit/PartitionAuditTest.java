@@ -101,6 +101,11 @@ class PartitionAuditTest {
         }
 
         @Override
+        public boolean hasTopic(String topic) {
+            return true;
+        }
+
+        @Override
         public void close() {}
     }
 

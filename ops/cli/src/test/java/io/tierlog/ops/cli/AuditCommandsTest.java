@@ -32,6 +32,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -199,6 +200,35 @@ class AuditCommandsTest {
         assertEquals("HEADS", cut.json().get("first").get("check").asText(), cut.out());
         assertTrue(cut.json().get("first").get("detail").asText().endsWith("the end was cut off or lost"), cut.out());
         assertEquals(0, verify("--log", earlier.toString()).exitCode(), "without heads the cut does not show");
+    }
+
+    @Test
+    void anArchiveAnswersAsItsLog(@TempDir Path root) throws Exception {
+        String archive = root.resolve("archive").toString();
+        Answer made = run("audit", "archive", "--log", data.toString(), "--out", archive, "--format", "json");
+        assertEquals(0, made.exitCode(), made.toString());
+        assertEquals(List.of("tierlog.heads", "tierlog.decisions", "tierlog.events", "tierlog.placements", "tierlog.commands"),
+                made.json().path("added").findValuesAsText("topic"));
+        Answer again = run("audit", "archive", "--log", data.toString(), "--out", archive);
+        assertTrue(again.exitCode() == 0 && again.out().contains("tierlog.decisions"), again.toString());
+        JsonNode verified = verify("--log", archive, "--head-keys", publicKey()).json();
+        JsonNode ofLog = verify("--log", data.toString(), "--head-keys", publicKey()).json();
+        assertTrue(verified.path("holds").asBoolean(), verified.toString());
+        for (String part : List.of("records", "operations", "notes", "heads")) {
+            assertEquals(ofLog.path(part), verified.path(part), part);
+        }
+        assertEquals(withoutTime(stats("--log", data.toString())), withoutTime(stats("--log", archive)));
+        Answer rerun = rerun("--log", archive);
+        assertTrue(rerun.exitCode() == 0 && rerun.json().path("decisions").asLong() > 100, rerun.toString());
+        Path events = root.resolve("archive/tierlog.events-1/00000000000000000000.log");
+        Files.write(events, Arrays.copyOf(Files.readAllBytes(events), 100));
+        Answer truncated = run("audit", "stats", "--log", archive);
+        assertTrue(truncated.exitCode() == 2 && truncated.err().contains("is truncated or damaged: the files in tierlog.events-1 have 100 bytes"),
+                truncated.toString());
+    }
+
+    private static JsonNode withoutTime(Answer answer) {
+        return ((ObjectNode) answer.json()).without("elapsed_ms");
     }
 
     @Test

@@ -9,6 +9,7 @@ import io.tierlog.controller.streams.ControllerConfig;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.audit.ClusterLog;
+import io.tierlog.ops.audit.DirectoryLog;
 import io.tierlog.ops.audit.LogEntry;
 import io.tierlog.ops.audit.LogSource;
 import io.tierlog.ops.audit.snapshot.Snapshot;
@@ -33,9 +34,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.apache.avro.file.DataFileReader;
-import org.apache.avro.generic.GenericDatumReader;
-import org.apache.avro.generic.GenericRecord;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.RemoveMembersFromConsumerGroupOptions;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -51,7 +49,7 @@ import picocli.CommandLine;
 /**
  * Rounds of {@code log retain} while a controller decides, each killed as by {@code kill -9} one step later than the one before: a step is what
  * others see of it, a file that comes, goes or gets its name, or a partition that begins later. After each kill the snapshots that have a name are
- * whole, the log verifies, and each record that was there is in the log or in the archive.
+ * whole, log and archive verify, and each record that was there is in the log or in the archive.
  */
 @Tag("slow")
 @Timeout(value = 15, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -178,6 +176,9 @@ class KilledRetentionTest {
             verify.addAll(List.of("--snapshot", data.resolve("snapshots").toString()));
         }
         succeeds(verify.toArray(String[]::new));
+        if (isArchive(data.resolve("archive"))) {
+            succeeds("audit", "verify", "--log", data.resolve("archive").toString());
+        }
         Set<Place> there = inLog(log);
         there.addAll(kept(data.resolve("archive")));
         Set<Place> lost = new HashSet<>(known);
@@ -201,22 +202,17 @@ class KilledRetentionTest {
         return all;
     }
 
-    /** The records in whole files of the archive. */
-    private static Set<Place> kept(Path archive) throws IOException {
-        Set<Place> all = new HashSet<>();
-        if (!Files.isDirectory(archive)) {
-            return all;
+    /** The records in the archive; none before its first round is over. */
+    private static Set<Place> kept(Path archive) {
+        if (!isArchive(archive)) {
+            return new HashSet<>();
         }
-        List<Path> files;
-        try (Stream<Path> found = Files.walk(archive)) {
-            files = found.filter(file -> file.endsWith("decisions.avro") || file.endsWith("events.avro")).toList();
+        try (LogSource files = new DirectoryLog(archive)) {
+            return inLog(files);
         }
-        for (Path file : files) {
-            String topic = file.endsWith("events.avro") ? TOPICS.events() : TOPICS.decisions();
-            try (DataFileReader<GenericRecord> rows = new DataFileReader<>(file.toFile(), new GenericDatumReader<>())) {
-                rows.forEach(row -> all.add(new Place(topic, (Integer) row.get("partition"), (Long) row.get("offset"))));
-            }
-        }
-        return all;
+    }
+
+    private static boolean isArchive(Path directory) {
+        return Files.exists(directory.resolve("archive.properties"));
     }
 }

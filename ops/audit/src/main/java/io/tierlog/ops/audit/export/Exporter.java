@@ -19,7 +19,6 @@ import io.tierlog.schemas.event.Event;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -75,12 +74,9 @@ public final class Exporter {
             .optionalString("reason")
             .endRecord();
 
-    private static final String UNREADABLE = "UNREADABLE";
-
     private final LogSource source;
     private final Topics topics;
     private final Codec codec;
-    private final boolean whole;
     private long unreadableBefore;
 
     /** One file that was written. */
@@ -88,17 +84,6 @@ public final class Exporter {
 
     /** A log. A record that cannot be decoded ends the export. */
     public Exporter(LogSource source, Topics topics, Codec codec) {
-        this(source, topics, codec, false);
-    }
-
-    /**
-     * A log.
-     *
-     * @param whole whether a record that cannot be decoded becomes a row too, of type {@value #UNREADABLE} with its bytes: for an archive, after
-     *     which the records are deleted
-     */
-    public Exporter(LogSource source, Topics topics, Codec codec, boolean whole) {
-        this.whole = whole;
         this.source = source;
         this.topics = topics;
         this.codec = codec;
@@ -144,12 +129,8 @@ public final class Exporter {
                     continue;
                 }
                 Reading<Event> reading = reader.read(data.value());
-                if (whole && reading instanceof Reading.Unreadable<Event> bad) {
-                    table.add(unreadable(partition, data, bad.detail()));
-                } else {
-                    Event event = decoded(reading, topics.events(), partition, data.offset());
-                    table.add(record(partition, data, event, event.envelope(), null));
-                }
+                Event event = decoded(reading, topics.events(), partition, data.offset());
+                table.add(record(partition, data, event, event.envelope(), null));
             }
         }
     }
@@ -174,10 +155,6 @@ public final class Exporter {
                 Reading<Fact> reading = reader.read(data.value());
                 if (reading instanceof Reading.Unreadable<Fact> && part.isBehind(data.offset(), data.timestampMs())) {
                     unreadableBefore++;
-                    continue;
-                }
-                if (whole && reading instanceof Reading.Unreadable<Fact> bad) {
-                    table.add(unreadable(partition, data, bad.detail()));
                     continue;
                 }
                 Fact fact = decoded(reading, topics.decisions(), partition, data.offset());
@@ -227,20 +204,6 @@ public final class Exporter {
                 .set("sequence", envelope.sequence()).set("cause", cause).set("fields", fields);
         OWN_COLUMNS.forEach(column -> row.set(column, fields.get(column)));
         return row.build();
-    }
-
-    private static GenericRecord unreadable(int partition, LogEntry.Data data, String why) {
-        Map<String, String> fields = new TreeMap<>(Map.of("detail", why));
-        if (data.key() != null) {
-            fields.put("key", HexFormat.of().formatHex(data.key()));
-        }
-        if (data.value() != null) {
-            fields.put("value", HexFormat.of().formatHex(data.value()));
-        }
-        return new GenericRecordBuilder(RECORDS)
-                .set("partition", partition).set("offset", data.offset()).set("time", data.timestampMs()).set("type", UNREADABLE).set("aggregate", "")
-                .set("sender", "").set("sequence", 0L).set("cause", null).set("fields", fields)
-                .build();
     }
 
     private static GenericRecord placement(int partition, PlacementIntervals.Interval interval) {

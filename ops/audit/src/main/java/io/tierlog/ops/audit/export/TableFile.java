@@ -67,7 +67,6 @@ final class TableFile implements AutoCloseable {
             writer.close();
             force(part, StandardOpenOption.WRITE);
             Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
-            // Records that are archived here may be deleted from the log next.
             force(directory, StandardOpenOption.READ);
             return new Exporter.Table(name, file, rows, Files.size(file));
         } catch (IOException e) {

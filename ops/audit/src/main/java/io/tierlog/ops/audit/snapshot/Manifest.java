@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.audit.snapshot;
 
+import static io.tierlog.ops.audit.CheckedText.number;
+
+import io.tierlog.ops.audit.CheckedText;
 import io.tierlog.ops.audit.PartitionStart;
-import io.tierlog.ops.audit.Sha256;
 import java.io.IOException;
-import java.io.StringReader;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -36,7 +37,6 @@ record Manifest(
     /** Its name in the directory of the snapshot. */
     static final String FILE = "snapshot.properties";
 
-    private static final String CHECKSUM = "sha256=";
     private static final String BINDING = "binding.";
 
     Manifest {
@@ -65,30 +65,26 @@ record Manifest(
 
     /** The lines. */
     String text() {
-        StringBuilder text = new StringBuilder();
-        line(text, "layout", layout);
-        line(text, "core-version", coreVersion);
-        line(text, "events", events);
-        line(text, "decisions", decisions);
-        line(text, "previous", previous);
-        line(text, "created-ms", createdMs);
-        line(text, "partitions", parts.size());
+        CheckedText text = new CheckedText();
+        text.line("layout", layout);
+        text.line("core-version", coreVersion);
+        text.line("events", events);
+        text.line("decisions", decisions);
+        text.line("previous", previous);
+        text.line("created-ms", createdMs);
+        text.line("partitions", parts.size());
         for (Part part : parts) {
             String prefix = "partition." + part.at.partition() + ".";
-            line(text, prefix + "next-event", part.at.nextEvent());
-            line(text, prefix + "next-decision", part.at.nextDecision());
-            line(text, prefix + "last-ms", part.at.lastTimeMs());
-            line(text, prefix + "application-id", part.at.applicationId());
-            line(text, prefix + "placements", part.placements);
-            line(text, prefix + "bytes", part.bytes);
-            line(text, prefix + "sha256", part.sha256);
+            text.line(prefix + "next-event", part.at.nextEvent());
+            text.line(prefix + "next-decision", part.at.nextDecision());
+            text.line(prefix + "last-ms", part.at.lastTimeMs());
+            text.line(prefix + "application-id", part.at.applicationId());
+            text.line(prefix + "placements", part.placements);
+            text.line(prefix + "bytes", part.bytes);
+            text.line(prefix + "sha256", part.sha256);
         }
-        bindings.forEach((name, value) -> line(text, BINDING + name, value));
-        return text + CHECKSUM + Sha256.of(text.toString()) + "\n";
-    }
-
-    private static void line(StringBuilder text, String name, Object value) {
-        text.append(name).append('=').append(value).append('\n');
+        bindings.forEach((name, value) -> text.line(BINDING + name, value));
+        return text.sealed();
     }
 
     /**
@@ -97,12 +93,7 @@ record Manifest(
      * @throws IOException when it is not whole
      */
     static Manifest of(String text) throws IOException {
-        int end = text.lastIndexOf(CHECKSUM);
-        if (end < 0 || !text.substring(end).strip().equals(CHECKSUM + Sha256.of(text.substring(0, end)))) {
-            throw new IOException(FILE + " is damaged: its checksum is wrong");
-        }
-        Properties values = new Properties();
-        values.load(new StringReader(text.substring(0, end)));
+        Properties values = CheckedText.open(text, FILE);
         List<Part> parts = new ArrayList<>();
         try {
             for (int p = 0; p < number(values, "partitions"); p++) {
@@ -120,9 +111,5 @@ record Manifest(
         } catch (NumberFormatException e) {
             throw new IOException(FILE + " is of another version: " + e.getMessage(), e);
         }
-    }
-
-    private static long number(Properties values, String name) {
-        return Long.parseLong(values.getProperty(name, "no " + name));
     }
 }

@@ -168,6 +168,11 @@ final class ReadLogTest {
             }
 
             @Override
+            public boolean hasTopic(String topic) {
+                return true;
+            }
+
+            @Override
             public void close() {}
         };
     }

@@ -9,6 +9,7 @@ import picocli.CommandLine.Command;
         name = "audit",
         description = "Ask a log: verify it, decide it again, show its statistics, its tables at a moment, or what it says about a block or request.",
         subcommands = {
+            AuditArchiveCommand.class,
             AuditBlockCommand.class,
             AuditExportCommand.class,
             AuditMigrationCommand.class,

@@ -26,7 +26,7 @@ public class LogChoice {
     @Option(
             names = "--log",
             paramLabel = "DIR",
-            description = "Read the files of a stopped broker instead of a cluster: its data directory, or that of demo --keep.")
+            description = "Read files instead of a cluster: the data directory of a stopped broker or of demo --keep, or an archive.")
     @Nullable Path log;
 
     @Option(

@@ -38,7 +38,7 @@ public final class LogCommand extends CommandGroup {
                 "",
                 "It keeps what a controller compares its state with, what is younger than --keep-hours, the last --keep-mb, and what a group has",
                 "not read yet: of the groups that this user may DESCRIBE, which it prints.",
-                "What is deleted is gone: audit export writes it to files before. Keep the snapshot as long as the log.",
+                "What is deleted is gone: audit archive copies it to files before. Keep the snapshot as long as the log.",
                 "Exit codes: 0 done, 2 the snapshot is not verified or of another log, or the log cannot be read."
             })
     static final class Trim implements Callable<Integer> {

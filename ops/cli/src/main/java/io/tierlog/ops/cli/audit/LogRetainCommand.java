@@ -4,10 +4,7 @@ package io.tierlog.ops.cli.audit;
 import io.tierlog.ops.audit.ClusterLog;
 import io.tierlog.ops.audit.Finding;
 import io.tierlog.ops.audit.LogSource;
-import io.tierlog.ops.audit.Moment;
-import io.tierlog.ops.audit.Stretch;
 import io.tierlog.ops.audit.WatchedLog;
-import io.tierlog.ops.audit.export.Exporter;
 import io.tierlog.ops.audit.snapshot.LogTrim;
 import io.tierlog.ops.audit.snapshot.Snapshot;
 import io.tierlog.ops.audit.snapshot.SnapshotDirectory;
@@ -17,9 +14,6 @@ import io.tierlog.ops.cli.command.ClusterOptions;
 import io.tierlog.ops.cli.command.OutputFormat;
 import java.io.PrintWriter;
 import java.nio.file.Path;
-import java.time.Instant;
-import java.time.ZoneOffset;
-import java.time.format.DateTimeFormatter;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -32,17 +26,16 @@ import picocli.CommandLine.Spec;
 /** {@code tierlog log retain}: what a timer runs so that a log does not grow for ever. */
 @Command(
         name = "retain",
-        description = "One round of retention: make a snapshot, verify it, archive the records that leave, and trim the log before it.",
+        description = "One round of retention: make a snapshot, verify it, archive the log, and trim it before the snapshot.",
         footer = {
             "",
-            "Run it from a timer, with the same directory each time. Each step is what snapshot create, snapshot verify, audit export and log trim",
+            "Run it from a timer, with the same directory each time. Each step is what snapshot create, snapshot verify, audit archive and log trim",
             "do, and a round that is killed loses nothing: the next one begins with a snapshot of its own. Run one round at a time.",
             "Exit codes: 0 done, 1 the log breaks a check or the snapshot differs: nothing was deleted, 2 the log cannot be read or a directory",
             "cannot be written."
         })
 final class LogRetainCommand implements Callable<Integer> {
     private static final int MOST_THREADS = 4;
-    private static final DateTimeFormatter ROUND = DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss'Z'").withZone(ZoneOffset.UTC);
 
     @Spec
     CommandSpec spec;
@@ -60,7 +53,7 @@ final class LogRetainCommand implements Callable<Integer> {
     int keepSnapshots = 3;
 
     @Option(names = "--archive", paramLabel = "DIR",
-            description = "Write what leaves to Avro files below this directory first, one directory a round (default: it is gone).")
+            description = "Add the log's new records to the archive in this directory first, which audit --log reads (default: what leaves is gone).")
     @Nullable Path archive;
 
     @Option(names = "--dry-run", description = "Make and verify the snapshot, and only print what would be deleted.")
@@ -79,13 +72,12 @@ final class LogRetainCommand implements Callable<Integer> {
             SnapshotDirectory directory = new SnapshotDirectory(snapshots);
             Snapshot snapshot = verified(directory, source);
             LogTrim trim = new LogTrim(cluster.kafka(), source, cluster.topics(), cluster.codec());
-            long nowMs = System.currentTimeMillis();
-            LogTrim.Retention kept = retention.at(nowMs);
-            LogTrim.Plan plan = trim.plan(snapshot, kept);
+            LogTrim.Plan plan = trim.plan(snapshot, retention.at(System.currentTimeMillis()));
             if (!dryRun) {
-                if (archive != null && plan.cuts().stream().anyMatch(cut -> cut.records() > 0)) {
-                    // With the time: the numbers of snapshots begin again when their directory is lost.
-                    export(source, archive.resolve(ROUND.format(Instant.ofEpochMilli(nowMs)) + "-" + snapshot.name()), kept.fromMs());
+                if (archive != null) {
+                    spec.commandLine().getErr().println("archiving to " + archive);
+                    AuditArchiveCommand.append(spec.commandLine().getErr(), new WatchedLog(source), cluster, cluster.kafka().bootstrapServers(),
+                            archive);
                 }
                 trim.delete(plan);
                 directory.keep(keepSnapshots);
@@ -116,15 +108,5 @@ final class LogRetainCommand implements Callable<Integer> {
     private Snapshotter snapshotter(SnapshotDirectory directory, LogSource source) {
         int threads = Math.min(MOST_THREADS, Runtime.getRuntime().availableProcessors());
         return new Snapshotter(directory, source, cluster.topics(), cluster.codec(), threads);
-    }
-
-    /** All that a cut may take: no record that is deleted was appended after {@code toMs}. */
-    private void export(LogSource log, Path to, long toMs) throws Exception {
-        WatchedLog source = new WatchedLog(log);
-        PrintWriter err = spec.commandLine().getErr();
-        err.println("archiving to " + to);
-        Exporter exporter = new Exporter(source, cluster.topics(), cluster.codec(), true);
-        Moment end = new Moment.Time(toMs);
-        LogChoice.withProgress(err, source, () -> exporter.write(to, new Stretch(Optional.empty(), Optional.of(end))));
     }
 }
