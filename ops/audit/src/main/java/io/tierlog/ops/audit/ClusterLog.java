@@ -20,6 +20,7 @@ import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.TopicPartition;
@@ -47,7 +48,7 @@ public final class ClusterLog implements LogSource {
     private volatile boolean cut;
 
     /**
-     * How long it is waited for a record that is there.
+     * How long to wait for a record that is there.
      *
      * @param stalledNs until fetches become smaller, and once more; nanoseconds
      * @param lostNs until reading fails; nanoseconds
@@ -196,7 +197,8 @@ public final class ClusterLog implements LogSource {
         return access.client(Map.of(
                 "isolation.level", "read_committed",
                 "enable.auto.commit", "false",
-                "auto.offset.reset", "earliest",
+                // A trim while it is read is an error: it would leave out records in silence.
+                "auto.offset.reset", "none",
                 "allow.auto.create.topics", "false",
                 "max.poll.records", MOST_RECORDS,
                 "max.partition.fetch.bytes", fetchBytes,
@@ -204,6 +206,9 @@ public final class ClusterLog implements LogSource {
     }
 
     private AuditException unreachable(String topic, KafkaException e) {
+        if (e instanceof OffsetOutOfRangeException) {
+            return new AuditException(topic + " was trimmed while it was read: " + e.getMessage(), "run it again", e);
+        }
         if (e instanceof ApiException refused && !(e instanceof RetriableException)) {
             String why = String.valueOf(LogSetupException.of(access, "READ of " + topic, refused).getMessage());
             return new AuditException(why, "docs/cluster.md shows the file of --client-config and the ACLs of each part", e);
@@ -242,8 +247,7 @@ public final class ClusterLog implements LogSource {
                 throw TrimmedLog.before(first.topic(), first.partition(), beginning, from);
             }
             if (from > end) {
-                throw new AuditException(first + " ends at offset " + end + ", and the snapshot at offset " + from
-                        + ": the snapshot is of another log, or the end of the log was lost", "give a snapshot of this log");
+                throw TrimmedLog.behind(first.topic(), first.partition(), end, from);
             }
             if (from >= 0) {
                 consumer.seek(first, from);

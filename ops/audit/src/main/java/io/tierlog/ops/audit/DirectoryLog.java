@@ -11,10 +11,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
+import java.util.regex.Pattern;
 
 /**
  * A log in files: Kafka's segments, read as they are and never written to.
@@ -26,6 +25,8 @@ public final class DirectoryLog implements LogSource {
     private static final String MARKER = "tierlog-broker";
     /** End of the name of a segment file. */
     static final String SEGMENT = ".log";
+
+    private static final Pattern NAME = Pattern.compile("\\d{1,20}\\.log");
 
     /** In the folder of a partition. */
     static final String TOPIC_METADATA = "partition.metadata";
@@ -83,8 +84,12 @@ public final class DirectoryLog implements LogSource {
 
     @Override
     public int partitions(String topic) {
-        int partitions = 0;
-        while (Files.isDirectory(folder(topic, partitions))) {
+        if (archive.isPresent() && archive.get().partitions(topic) == 0) {
+            throw new AuditException("there is no topic " + topic + " in the archive " + log,
+                    "an archive has the topics " + archive.get().prefix() + ".events, .decisions, .commands and .heads; look at --topic-prefix");
+        }
+        int partitions = archive.map(all -> all.partitions(topic)).orElse(0);
+        while (archive.isEmpty() && Files.isDirectory(folder(topic, partitions))) {
             partitions++;
         }
         if (partitions == 0) {
@@ -100,39 +105,48 @@ public final class DirectoryLog implements LogSource {
 
     @Override
     public LogSource.Stream open(String topic, int partition, long from) {
-        LogSource.Stream stream = segmentsFrom(topic, partition, from);
+        SegmentStream stream = segmentsFrom(topic, partition, from);
         if (stream.begin() > from) {
             stream.close();
             throw TrimmedLog.before(topic, partition, stream.begin(), from);
         }
+        if (stream.endOfFiles() < from) {
+            stream.close();
+            throw TrimmedLog.behind(topic, partition, stream.endOfFiles(), from);
+        }
         return stream;
     }
 
-    private LogSource.Stream segmentsFrom(String topic, int partition, long from) {
+    private SegmentStream segmentsFrom(String topic, int partition, long from) {
         try {
-            return new SegmentStream(segments(topic, partition), from, archivedTo(topic, partition));
+            return new SegmentStream(segments(topic, partition), from, archived(topic, partition));
         } catch (IOException e) {
             throw unreadable(folder(topic, partition), e);
         }
     }
 
-    private OptionalLong archivedTo(String topic, int partition) {
-        return archive.flatMap(all -> all.part(topic, partition)).stream().mapToLong(ArchiveManifest.Part::end).findFirst();
+    private Optional<ArchiveManifest.Part> archived(String topic, int partition) {
+        return archive.flatMap(all -> all.part(topic, partition));
+    }
+
+    /** The segment files in the folder of a partition, in no order; other files have other names. */
+    static List<Path> segmentsIn(Path folder) throws IOException {
+        List<Path> found = new ArrayList<>();
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, file -> NAME.matcher(file.getFileName().toString()).matches())) {
+            files.forEach(found::add);
+        } catch (DirectoryIteratorException e) {
+            throw e.getCause();
+        }
+        return found;
     }
 
     private List<Path> segments(String topic, int partition) {
         Path folder = folder(topic, partition);
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "*" + SEGMENT)) {
-            List<Path> segments = new ArrayList<>();
-            long end = archivedTo(topic, partition).orElse(Long.MAX_VALUE);
-            for (Path file : files) {
-                if (firstOffset(file) < end) { // Later ones are of a round that was not finished.
-                    segments.add(file);
-                }
-            }
-            Collections.sort(segments); // They are called by their first offset, in twenty digits.
-            return segments;
-        } catch (IOException | DirectoryIteratorException e) {
+        // Later ones are of a round that was not finished.
+        long end = archived(topic, partition).map(ArchiveManifest.Part::end).orElse(Long.MAX_VALUE);
+        try {
+            return segmentsIn(folder).stream().filter(file -> firstOffset(file) < end).sorted().toList(); // By their twenty digits.
+        } catch (IOException e) {
             throw unreadable(folder, e);
         }
     }
@@ -213,7 +227,12 @@ public final class DirectoryLog implements LogSource {
 
     @Override
     public boolean hasTopic(String topic) {
-        return Files.isDirectory(folder(topic, 0));
+        return archive.map(all -> all.partitions(topic) > 0).orElseGet(() -> Files.isDirectory(folder(topic, 0)));
+    }
+
+    @Override
+    public boolean hasPlacements() {
+        return archive.isEmpty();
     }
 
     /** Holds nothing. */

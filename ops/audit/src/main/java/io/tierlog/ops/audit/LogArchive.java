@@ -7,25 +7,30 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import org.apache.kafka.common.compress.Compression;
 import org.apache.kafka.common.record.TimestampType;
 import org.apache.kafka.common.record.internal.MemoryRecords;
 import org.apache.kafka.common.record.internal.MemoryRecordsBuilder;
 import org.apache.kafka.common.record.internal.RecordBatch;
+import org.apache.kafka.common.utils.Utils;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A copy of the committed records that audits read, in Kafka's segment files, which {@link DirectoryLog} reads. It grows: each round adds what the
- * log has gained since the one before, in new files, and then counts them in its manifest. Offsets, times, keys, values and headers are kept;
- * aborted records and markers are not, so a gap between offsets may be one of these.
+ * A copy of the committed events, decisions, commands and signed heads of a log, in Kafka's segment files, which {@link DirectoryLog} reads. It
+ * grows: each round adds what the log has gained since the one before, in new files, and then counts them in its manifest. Offsets, times, keys,
+ * values and headers are kept; aborted records and markers are not, so a gap between offsets may be one of these. Placements are not in it: they
+ * are compacted, and decisions say the same.
  */
 public final class LogArchive {
     /** Bytes of records in one batch, before compression. */
@@ -34,8 +39,11 @@ public final class LogArchive {
     private static final long FILE_BYTES = 256L << 20;
     private static final String LOCK = "archive.lock";
 
+    private static final String ANOTHER = "archive this log to another directory";
+
     private final LogSource source;
     private final Topics topics;
+    private final int threads;
     private final long fileBytes;
 
     /**
@@ -45,14 +53,19 @@ public final class LogArchive {
      */
     public record Added(String topic, long records, long bytes) {}
 
-    /** An archive of a log. */
-    public LogArchive(LogSource source, Topics topics) {
-        this(source, topics, FILE_BYTES);
+    /**
+     * An archive of a log.
+     *
+     * @param threads partitions copied at a time, 1 or more
+     */
+    public LogArchive(LogSource source, Topics topics, int threads) {
+        this(source, topics, threads, FILE_BYTES);
     }
 
-    LogArchive(LogSource source, Topics topics, long fileBytes) {
+    LogArchive(LogSource source, Topics topics, int threads, long fileBytes) {
         this.source = source;
         this.topics = topics;
+        this.threads = threads;
         this.fileBytes = fileBytes;
     }
 
@@ -64,8 +77,9 @@ public final class LogArchive {
      * @param nowMs milliseconds since 1970
      * @throws AuditException when the log or the directory cannot be used, the archive is of another log, or records between the archive and the
      *     beginning of the log are gone
+     * @throws InterruptedException when the thread is interrupted; nothing is left running
      */
-    public List<Added> append(Path directory, String from, long nowMs) {
+    public List<Added> append(Path directory, String from, long nowMs) throws InterruptedException {
         try {
             Files.createDirectories(directory);
             try (FileChannel channel = FileChannel.open(directory.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
@@ -78,93 +92,138 @@ public final class LogArchive {
         } catch (OverlappingFileLockException e) {
             throw used(directory);
         } catch (IOException e) {
-            throw new AuditException("cannot write the archive " + directory + ": " + e, "look at the disk and the directory's rights", e);
+            throw failed(directory, e);
         }
+    }
+
+    private static AuditException failed(Path path, Exception e) {
+        return new AuditException("cannot write the archive " + path + ": " + e, "look at the disk and the directory's rights", e);
     }
 
     private static AuditException used(Path directory) {
         return new AuditException("another round writes to the archive " + directory, "wait for its end");
     }
 
-    private List<Added> appendAll(Path directory, String from, long nowMs) throws IOException {
-        Optional<ArchiveManifest> before = ArchiveManifest.in(directory);
-        before.ifPresent(known -> known.requireWhole(directory));
+    private List<Added> appendAll(Path directory, String from, long nowMs) throws IOException, InterruptedException {
+        ArchiveManifest before = begun(directory, from, nowMs);
+        before.requireWhole(directory);
         List<Added> added = new ArrayList<>();
         List<ArchiveManifest.Part> parts = new ArrayList<>();
         // A head names records, and a decision its event: what names something is read before that has grown on.
-        for (String topic : List.of(topics.heads(), topics.decisions(), topics.events(), topics.placements(), topics.commands())) {
-            if (topic.equals(topics.heads()) && !source.hasTopic(topic)) {
+        for (String topic : List.of(topics.heads(), topics.decisions(), topics.events(), topics.commands())) {
+            if (topic.equals(topics.heads()) && before.partitions(topic) == 0 && !source.hasTopic(topic)) {
                 continue; // Of a log without signed heads.
             }
-            Added sum = new Added(topic, 0, 0);
-            for (int p = 0; p < source.partitions(topic); p++) {
-                int partition = p;
-                Optional<ArchiveManifest.Part> known = before.flatMap(all -> all.part(topic, partition));
-                Growth growth = new Growth(directory, topic, partition, known.orElse(null));
-                growth.copy();
-                sum = new Added(topic, sum.records + growth.records, sum.bytes + growth.newBytes);
-                parts.add(growth.part());
-            }
-            added.add(sum);
+            List<Growth> grown = grow(directory, topic, before);
+            grown.forEach(one -> parts.add(one.part()));
+            added.add(new Added(topic, grown.stream().mapToLong(one -> one.records).sum(), grown.stream().mapToLong(one -> one.newBytes).sum()));
         }
-        new ArchiveManifest(from, nowMs, source.isLive(), parts).write(directory);
+        new ArchiveManifest(topics.prefix(), from, nowMs, !source.endsAtOnce(), parts).write(directory);
         return added;
     }
 
-    /** What is added of one partition. */
+    /** The archive in a directory; an empty one is begun in a directory without files. */
+    private ArchiveManifest begun(Path directory, String from, long nowMs) throws IOException {
+        Optional<ArchiveManifest> known = ArchiveManifest.in(directory);
+        if (known.isPresent()) {
+            if (!known.get().prefix().equals(topics.prefix())) {
+                throw new AuditException("the archive " + directory + " is of the topics " + known.get().prefix() + ".*, and this log of "
+                        + topics.prefix() + ".*", ANOTHER);
+            }
+            return known.get();
+        }
+        try (Stream<Path> files = Files.list(directory)) {
+            if (files.anyMatch(file -> !file.endsWith(LOCK))) {
+                throw new AuditException(directory + " has files and is no archive: it has no " + ArchiveManifest.FILE, ANOTHER);
+            }
+        }
+        // From now on files here are of an archive, and a round may delete what another one has not finished.
+        ArchiveManifest none = new ArchiveManifest(topics.prefix(), from, nowMs, !source.endsAtOnce(), List.of());
+        none.write(directory);
+        ArchiveManifest.force(Objects.requireNonNullElse(directory.toAbsolutePath().getParent(), directory), StandardOpenOption.READ);
+        return none;
+    }
+
+    private List<Growth> grow(Path directory, String topic, ArchiveManifest before) throws InterruptedException {
+        int partitions = source.partitions(topic);
+        if (partitions < before.partitions(topic)) {
+            throw new AuditException(topic + " has " + partitions + " partitions here, and " + before.partitions(topic) + " in the archive",
+                    "read the cluster, or a broker that has all partitions");
+        }
+        Optional<String> id = source.topicId(topic);
+        List<Callable<Growth>> jobs = new ArrayList<>();
+        for (int p = 0; p < partitions; p++) {
+            Growth growth = new Growth(directory, before.part(topic, p).orElse(ArchiveManifest.Part.none(topic, p)));
+            jobs.add(() -> {
+                growth.copy(id);
+                return growth;
+            });
+        }
+        return PartitionJobs.run(jobs, threads);
+    }
+
+    /** What is added of one partition. Confined to one thread. */
     private final class Growth {
         private final String topic;
         private final int partition;
         private final Path folder;
-        private final long knownBytes;
+        private final ArchiveManifest.Part known;
         private final boolean isNew;
+        private long begin;
         private long end;
+        private LogEntry.@Nullable Data last;
         private long records;
         private long newBytes;
         private @Nullable FileChannel file;
         private long written;
 
-        Growth(Path directory, String topic, int partition, ArchiveManifest.@Nullable Part known) {
-            this.topic = topic;
-            this.partition = partition;
-            folder = directory.resolve(topic + "-" + partition);
-            isNew = known == null;
-            end = known == null ? 0 : known.end();
-            knownBytes = known == null ? 0 : known.bytes();
+        Growth(Path directory, ArchiveManifest.Part known) {
+            this.known = known;
+            topic = known.topic();
+            partition = known.partition();
+            folder = directory.resolve(known.folder());
+            isNew = known.begin() < 0;
+            begin = known.begin();
+            end = known.end();
         }
 
         ArchiveManifest.Part part() {
-            return new ArchiveManifest.Part(topic, partition, end, knownBytes + newBytes);
+            LogEntry.Data latest = last;
+            return new ArchiveManifest.Part(topic, partition, begin, end, known.bytes() + newBytes, latest == null ? known.last() : latest.offset(),
+                    latest == null ? known.sum() : sum(latest));
         }
 
-        void copy() throws IOException {
-            Files.createDirectories(folder);
-            identify();
-            deleteUncounted();
+        void copy(Optional<String> id) {
             try (RecordCursor cursor = isNew ? new RecordCursor(source, topic, partition) : cursorFromEnd()) {
                 if (isNew) {
-                    end = cursor.begin();
+                    begin = cursor.begin();
+                    end = begin;
                 }
+                Files.createDirectories(folder);
+                identify(id);
+                deleteUncounted();
                 while (cursor.peek() != null) {
                     batch(cursor);
                 }
                 end = Math.max(end, cursor.end()); // Behind the last record is the marker of its transaction, which heads count.
-            } finally {
                 closeFile();
+                ArchiveManifest.force(folder, StandardOpenOption.READ);
+            } catch (IOException e) {
+                throw failed(folder, e);
+            } finally {
+                abandonFile();
             }
-            ArchiveManifest.force(folder, StandardOpenOption.READ);
         }
 
         /** As a broker does it, so that audits compare the topic with the one that heads were signed of. */
-        private void identify() throws IOException {
-            Optional<String> id = source.topicId(topic);
+        private void identify(Optional<String> id) throws IOException {
             Path metadata = folder.resolve(DirectoryLog.TOPIC_METADATA);
-            Optional<String> known = DirectoryLog.topicIdIn(folder);
-            if (known.isPresent() && id.isPresent() && !known.equals(id)) {
-                throw new AuditException("the archive is of another log: its " + topic + " has the id " + known.get() + ", and this one "
-                        + id.get(), "archive this log to another directory");
+            Optional<String> there = DirectoryLog.topicIdIn(folder);
+            if (there.isPresent() && id.isPresent() && !there.equals(id)) {
+                throw new AuditException("the archive is of another log: its " + topic + " has the id " + there.get() + ", and this one "
+                        + id.get(), ANOTHER);
             }
-            if (known.isEmpty() && id.isPresent()) {
+            if (there.isEmpty() && id.isPresent()) {
                 Files.writeString(metadata, "version: 0\n" + DirectoryLog.TOPIC_ID + " " + id.get() + "\n");
                 ArchiveManifest.force(metadata, StandardOpenOption.WRITE);
             }
@@ -172,16 +231,16 @@ public final class LogArchive {
 
         /** Files that a killed round left. */
         private void deleteUncounted() throws IOException {
-            try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "*" + DirectoryLog.SEGMENT)) {
-                for (Path each : files) {
-                    if (isNew || DirectoryLog.firstOffset(each) >= end) {
-                        Files.delete(each);
-                    }
+            for (Path each : DirectoryLog.segmentsIn(folder)) {
+                if (isNew || DirectoryLog.firstOffset(each) >= end) {
+                    Files.delete(each);
                 }
             }
         }
 
+        /** From the end of the archive on, once the last record of the archive was found in the log. */
         private RecordCursor cursorFromEnd() {
+            long from;
             try (LogSource.Stream all = source.open(topic, partition)) {
                 if (all.begin() > end && topic.equals(topics.commands())) {
                     return new RecordCursor(source, topic, partition); // Brokers keep commands for a day.
@@ -196,21 +255,30 @@ public final class LogArchive {
                             + ", and the archive before offset " + end + ": it is of another log, or the end of the log was lost",
                             "audit verify of both says what they have");
                 }
+                from = all.begin() <= known.last() ? known.last() : end;
             }
-            return new RecordCursor(source, topic, partition, end);
+            RecordCursor cursor = new RecordCursor(source, topic, partition, from);
+            if (from == known.last()) {
+                LogEntry.Data same = cursor.next();
+                if (same == null || same.offset() != from || !sum(same).equals(known.sum())) {
+                    cursor.close();
+                    throw new AuditException("the record " + topic + "-" + partition + "@" + from + " is not the one in the archive: it is of another"
+                            + " log, or the end of the log was lost and written again", ANOTHER);
+                }
+            }
+            return cursor;
         }
 
         private void batch(RecordCursor cursor) throws IOException {
-            long base = end;
+            LogEntry.Data data = cursor.peek();
+            long base = data == null ? end : data.offset();
             try (MemoryRecordsBuilder batch = MemoryRecords.builder(ByteBuffer.allocate(BATCH_BYTES), RecordBatch.CURRENT_MAGIC_VALUE,
                     Compression.lz4().build(), TimestampType.CREATE_TIME, base)) {
-                int bytes = 0;
-                for (LogEntry.Data data = cursor.peek();
-                        data != null && bytes < BATCH_BYTES && data.offset() - base < Integer.MAX_VALUE;
-                        data = cursor.peek()) {
+                for (int bytes = 0; data != null && bytes < BATCH_BYTES && data.offset() - base < Integer.MAX_VALUE; data = cursor.peek()) {
                     batch.appendWithOffset(data.offset(), data.timestampMs(), data.key(), data.value(), data.headers().toArray());
                     bytes += length(data.key()) + length(data.value());
                     end = data.offset() + 1;
+                    last = data;
                     records++;
                     cursor.next();
                 }
@@ -235,16 +303,31 @@ public final class LogArchive {
         }
 
         private void closeFile() throws IOException {
-            try (FileChannel closing = file) {
+            FileChannel closing = file;
+            if (closing != null) {
+                closing.force(true);
+                closing.close();
                 file = null;
-                if (closing != null) {
-                    closing.force(true);
-                }
             }
+        }
+
+        /** Of a round that failed. */
+        private void abandonFile() {
+            Utils.closeQuietly(file, "a file of the archive");
         }
     }
 
     private static int length(byte @Nullable [] bytes) {
         return bytes == null ? 0 : bytes.length;
+    }
+
+    private static String sum(LogEntry.Data record) {
+        MessageDigest digest = Sha256.digest();
+        for (byte[] part : new byte[][] {record.key(), record.value()}) {
+            digest.update(ByteBuffer.allocate(Integer.BYTES).putInt(part == null ? -1 : part.length).flip());
+            digest.update(part == null ? new byte[0] : part);
+        }
+        digest.update(ByteBuffer.allocate(2 * Long.BYTES).putLong(record.offset()).putLong(record.timestampMs()).flip());
+        return Sha256.hex(digest);
     }
 }

@@ -66,6 +66,11 @@ public interface LogSource extends AutoCloseable {
         return !isLive();
     }
 
+    /** Whether it has what directories read: an archive has not, since decisions say the same. */
+    default boolean hasPlacements() {
+        return true;
+    }
+
     /**
      * Whether there is a topic.
      *

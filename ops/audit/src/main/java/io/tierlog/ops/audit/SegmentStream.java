@@ -10,7 +10,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalLong;
+import java.util.Optional;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.record.internal.ControlRecordType;
 import org.apache.kafka.common.record.internal.FileLogInputStream.FileChannelRecordBatch;
@@ -29,6 +29,7 @@ final class SegmentStream implements LogSource.Stream {
     private final Map<Long, List<Range>> aborted = new LinkedHashMap<>();
     private final long from;
     private final boolean showsAll;
+    private final long endOfFiles;
     private final long begin;
     private final long end;
     private int nextSegment;
@@ -43,15 +44,15 @@ final class SegmentStream implements LogSource.Stream {
      * The records from an offset on. Of what is before it only the headers are read.
      *
      * @param from the offset, 0 or more; {@link #begin} is later where the files begin later
-     * @param endsAt where an archive ends, which may be behind its last record; empty for the files of a broker, which have every offset
+     * @param archived the partition in the manifest of an archive; empty for the files of a broker, which have every offset
      * @throws IOException when a file cannot be read
      */
-    SegmentStream(List<Path> segments, long from, OptionalLong endsAt) throws IOException {
+    SegmentStream(List<Path> segments, long from, Optional<ArchiveManifest.Part> archived) throws IOException {
         this.segments = segments;
         this.from = from;
-        this.showsAll = endsAt.isEmpty();
+        this.showsAll = archived.isEmpty();
         long first = -1;
-        long last = 0;
+        long last = segments.isEmpty() ? 0 : DirectoryLog.firstOffset(segments.getFirst()); // Of an empty file: what was before was deleted.
         Map<Long, Long> unfinished = new LinkedHashMap<>();
         for (int i = 0; i < segments.size(); i++) {
             Path segment = segments.get(i);
@@ -78,9 +79,10 @@ final class SegmentStream implements LogSource.Stream {
                 position = 0;
             }
         }
-        last = endsAt.orElse(last);
-        begin = Math.max(from, endsAt.isPresent() && first < 0 ? last : first);
-        end = Math.max(begin, unfinished.values().stream().mapToLong(Long::longValue).min().orElse(last));
+        long read = last;
+        endOfFiles = archived.map(ArchiveManifest.Part::end).orElse(read);
+        begin = Math.max(from, archived.map(ArchiveManifest.Part::begin).orElse(first < 0 ? read : first));
+        end = Math.max(begin, unfinished.values().stream().mapToLong(Long::longValue).min().orElse(endOfFiles));
     }
 
     /**
@@ -116,6 +118,11 @@ final class SegmentStream implements LogSource.Stream {
                 aborted.computeIfAbsent(batch.producerId(), p -> new ArrayList<>()).add(new Range(began, marker.offset()));
             }
         }
+    }
+
+    /** The offset after the last one in the files, of a transaction that goes on too. */
+    long endOfFiles() {
+        return endOfFiles;
     }
 
     @Override

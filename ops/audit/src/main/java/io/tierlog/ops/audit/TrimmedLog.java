@@ -13,6 +13,13 @@ public final class TrimmedLog {
                 + ": what was before was trimmed, and this needs all of it or a snapshot", HINT);
     }
 
+    /** A reader that starts at {@code from} finds that the partition ends before it. */
+    static AuditException behind(String topic, int partition, long end, long from) {
+        return new AuditException("partition " + partition + " of " + topic + " ends at offset " + end + ", and the snapshot at offset " + from
+                + ": the snapshot is of another log or of a later time, or the end of the log was lost",
+                "give a snapshot of this log, or an earlier one");
+    }
+
     /** A reader that starts at {@code from} finds that the partition begins after it. */
     static AuditException before(String topic, int partition, long begin, long from) {
         return new AuditException("partition " + partition + " of " + topic + " begins at offset " + begin

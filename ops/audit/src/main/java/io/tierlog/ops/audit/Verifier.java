@@ -94,6 +94,10 @@ public final class Verifier {
      * @throws InterruptedException when the thread is interrupted; nothing is left running
      */
     public VerifyReport verify() throws InterruptedException {
+        if (options.atRest() && !source.isLive() && !source.endsAtOnce()) {
+            throw new AuditException("whether it was at rest does not show in an archive that was made of a running cluster: its topics do not end"
+                    + " at the same moment", "leave out --at-rest, or ask the cluster");
+        }
         long start = System.nanoTime();
         int partitions = source.partitions(topics.events());
         if (source.partitions(topics.decisions()) != partitions) {
@@ -116,7 +120,7 @@ public final class Verifier {
         for (LogInvariants.Counts counted : PartitionJobs.run(jobs, options.threads())) {
             operations = operations.plus(counted);
         }
-        List<String> notes = new ArrayList<>(options.placements() ? comparePlacements(placements) : List.of());
+        List<String> notes = new ArrayList<>(placements() ? comparePlacements(placements) : withoutPlacements());
         options.signing().filter(codes -> codes.unsigned() > 0).ifPresent(codes ->
                 notes.add(codes.unsigned() + " records have no code, which --record-check WARN takes"));
         Optional<Finding> first = firsts.values().stream().min(OVERALL);
@@ -127,7 +131,7 @@ public final class Verifier {
     private PartitionAudit audit(int partition, PlacementCheck check) {
         Optional<PartitionStart> start = options.start().of(partition);
         PartitionAudit.Job job = new PartitionAudit.Job(source, topics, codec, partition, options.fold(), start, Long.MAX_VALUE, options.signing());
-        PartitionAudit audit = new PartitionAudit(job, new Listener(options.placements() ? check : null));
+        PartitionAudit audit = new PartitionAudit(job, new Listener(placements() ? check : null));
         start.ifPresent(from -> {
             SnapshotFold.goOn(from, audit, check);
             if (options.continuation().isPresent()) {
@@ -175,10 +179,20 @@ public final class Verifier {
         List<Callable<Long>> jobs = new ArrayList<>();
         jobs.add(() -> BareReader.read(source, codec.reader(Event.class), topics.events()));
         jobs.add(() -> BareReader.read(source, codec.reader(Fact.class), topics.decisions()));
-        if (options.placements()) {
+        if (placements()) {
             jobs.add(() -> BareReader.read(source, codec.reader(Published.class), topics.placements()));
         }
         return PartitionJobs.run(jobs, options.threads()).stream().mapToLong(Long::longValue).sum();
+    }
+
+    private boolean placements() {
+        return options.placements() && source.hasPlacements();
+    }
+
+    private List<String> withoutPlacements() {
+        return options.placements()
+                ? List.of("an archive has no " + topics.placements() + ": what directories read was not compared")
+                : List.of();
     }
 
     private List<String> comparePlacements(List<PlacementCheck> checks) throws InterruptedException {
@@ -191,10 +205,9 @@ public final class Verifier {
             jobs.add(() -> topic.read(source, codec, from));
         }
         List<PlacementCheck.TopicPlacements> topic = PartitionJobs.run(jobs, options.threads());
-        PlacementCheck.compare(checks, topic, !source.endsAtOnce());
-        if (!source.endsAtOnce()) {
-            String running = source.isLive() ? "the cluster is running" : "the archive was made of a running cluster";
-            return List.of(running + ": of " + topics.placements() + ", only placements that cannot have changed since were compared");
+        PlacementCheck.compare(checks, topic, source.isLive());
+        if (source.isLive()) {
+            return List.of("the cluster is running: of " + topics.placements() + ", only placements that cannot have changed since were compared");
         }
         checks.forEach(check -> check.reportMissing(topics.decisions(), topic, listener));
         return List.of();

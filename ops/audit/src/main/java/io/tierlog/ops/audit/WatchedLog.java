@@ -75,6 +75,11 @@ public final class WatchedLog implements LogSource {
     }
 
     @Override
+    public boolean hasPlacements() {
+        return log.hasPlacements();
+    }
+
+    @Override
     public boolean hasTopic(String topic) {
         return log.hasTopic(topic);
     }

@@ -10,6 +10,7 @@ import java.util.Map;
 public final class MemoryLog implements LogSource {
     private final Map<String, List<List<LogEntry>>> topics = new LinkedHashMap<>();
     private boolean broken;
+    private boolean running;
 
     /** The entries of the one partition of a topic. */
     public MemoryLog with(String topic, List<LogEntry> entries) {
@@ -20,6 +21,12 @@ public final class MemoryLog implements LogSource {
     /** The entries of one more partition of a topic. */
     public MemoryLog withPartition(String topic, List<LogEntry> entries) {
         topics.computeIfAbsent(topic, any -> new ArrayList<>()).add(entries);
+        return this;
+    }
+
+    /** It says that a cluster writes to it. */
+    MemoryLog running() {
+        running = true;
         return this;
     }
 
@@ -89,7 +96,7 @@ public final class MemoryLog implements LogSource {
 
     @Override
     public boolean isLive() {
-        return false;
+        return running;
     }
 
     @Override

@@ -122,13 +122,15 @@ class SegmentStreamTest {
         List<String> all = whole();
         assertEquals(List.of("0 a", "1 b", "3 passed from 2", "4 d", "5 passed from 5", "6 e", "7 f", "8 g", "9 passed from 9", "10 passed from 10",
                 "11 i", "12 passed from 12", "13 passed from 13"), all);
-        for (int offset = 0; offset <= END + 1; offset++) {
+        for (int offset = 0; offset <= END; offset++) {
             assertEquals(since(all, offset), from(offset), "from " + offset);
             try (LogSource.Stream stream = new DirectoryLog(directory).open(TOPIC, 0, offset)) {
                 assertEquals(offset, stream.begin());
-                assertEquals(Math.max(offset, END), stream.end());
+                assertEquals(END, stream.end());
             }
         }
+        AuditException behind = assertThrows(AuditException.class, () -> from(END + 1));
+        assertTrue(behind.getMessage().contains("ends at offset " + END + ", and the snapshot at offset " + (END + 1)), behind.getMessage());
     }
 
     @Test

@@ -23,7 +23,7 @@ import picocli.CommandLine.Spec;
         description = "Copy a log to files that every command with --log reads, or add to them what the log has gained since.",
         footer = {
             "",
-            "The committed events, decisions, placements, commands and signed heads are copied as they are, also what cannot be decoded.",
+            "The committed events, decisions, commands and signed heads are copied as they are, also what cannot be decoded.",
             "Run it again with the same directory, before each trim: it adds what is new. A round that is killed adds nothing, and the next one does",
             "its work.",
             "Exit codes: 0 written, 2 the log cannot be read, the directory cannot be written, or the archive is of another log."
@@ -45,7 +45,7 @@ final class AuditArchiveCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         PrintWriter err = spec.commandLine().getErr();
         List<LogArchive.Added> added = audit.read(cluster, source -> append(err, source, cluster, audit.log == null
-                ? cluster.kafka().bootstrapServers() : audit.log.toString(), out));
+                ? cluster.kafka().bootstrapServers() : audit.log.toString(), out, audit.threads()));
         ObjectNode json = new ObjectMapper().createObjectNode();
         ArrayNode rows = json.putArray("added");
         added.forEach(one -> rows.addObject().put("topic", one.topic()).put("records", one.records()).put("file_bytes", one.bytes()));
@@ -59,9 +59,9 @@ final class AuditArchiveCommand implements Callable<Integer> {
     }
 
     /** One round, with its progress. */
-    static List<LogArchive.Added> append(PrintWriter err, WatchedLog source, ClusterOptions cluster, String from, Path to)
+    static List<LogArchive.Added> append(PrintWriter err, WatchedLog source, ClusterOptions cluster, String from, Path to, int threads)
             throws InterruptedException {
-        LogArchive archive = new LogArchive(source, cluster.topics());
+        LogArchive archive = new LogArchive(source, cluster.topics(), threads);
         return LogChoice.withProgress(err, source, () -> archive.append(to, from, System.currentTimeMillis()));
     }
 }

@@ -101,6 +101,9 @@ final class AuditVerifyCommand implements Callable<Integer> {
         if (noFold || noPlacements || compared.compareSpeed) {
             throw new CliError("--checkpoint goes with none of --no-fold, --no-placements and --compare-speed", "leave them out", CliError.BAD_INPUT);
         }
+        if (!source.hasPlacements()) {
+            throw new CliError("--checkpoint does not go with an archive", "leave it out", CliError.BAD_INPUT);
+        }
         Checkpoints checkpoints = new Checkpoints(directory, source, cluster.topics(), codec);
         Verifier.Options options = options(from.start(source, cluster.topics()));
         Optional<HeadCheck> heads = headChoice.check(source, cluster, audit.threads());

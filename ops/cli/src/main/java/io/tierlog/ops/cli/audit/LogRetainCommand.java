@@ -77,7 +77,7 @@ final class LogRetainCommand implements Callable<Integer> {
                 if (archive != null) {
                     spec.commandLine().getErr().println("archiving to " + archive);
                     AuditArchiveCommand.append(spec.commandLine().getErr(), new WatchedLog(source), cluster, cluster.kafka().bootstrapServers(),
-                            archive);
+                            archive, threads());
                 }
                 trim.delete(plan);
                 directory.keep(keepSnapshots);
@@ -106,7 +106,10 @@ final class LogRetainCommand implements Callable<Integer> {
     }
 
     private Snapshotter snapshotter(SnapshotDirectory directory, LogSource source) {
-        int threads = Math.min(MOST_THREADS, Runtime.getRuntime().availableProcessors());
-        return new Snapshotter(directory, source, cluster.topics(), cluster.codec(), threads);
+        return new Snapshotter(directory, source, cluster.topics(), cluster.codec(), threads());
+    }
+
+    private static int threads() {
+        return Math.min(MOST_THREADS, Runtime.getRuntime().availableProcessors());
     }
 }
