@@ -3,10 +3,17 @@ package io.tierlog.events;
 
 import io.tierlog.events.sign.RecordSigner;
 import io.tierlog.events.sign.RecordSigning;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.apache.kafka.common.utils.Utils;
 
 /**
  * How to reach the cluster: what every client of this process is made with. Immutable.
@@ -54,6 +61,32 @@ public record KafkaAccess(String bootstrapServers, Map<String, String> propertie
     /** A cluster without security, waited for 15 s. */
     public static KafkaAccess of(String bootstrapServers) {
         return new KafkaAccess(bootstrapServers, Map.of(), DEFAULT_TIMEOUT);
+    }
+
+    /** Whether the name of a broker resolves: without one no client of Kafka can be made. */
+    public boolean resolves() {
+        return Arrays.stream(bootstrapServers.split(",", -1)).anyMatch(KafkaAccess::resolves);
+    }
+
+    private static boolean resolves(String server) {
+        try {
+            String host = Utils.getHost(server.strip());
+            return host != null && InetAddress.getByName(host).getAddress().length > 0;
+        } catch (UnknownHostException e) {
+            return false;
+        }
+    }
+
+    /**
+     * Waits until the name of a broker resolves. Streams makes the clients of the thread that replaces another one in the failed thread, once: when
+     * they cannot be made, it is left without a thread.
+     *
+     * @param abandoned whether to wait no longer
+     */
+    public void awaitName(BooleanSupplier abandoned) {
+        while (!resolves() && !abandoned.getAsBoolean() && !Thread.currentThread().isInterrupted()) {
+            LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(1));
+        }
     }
 
     /** How producers compress their batches: as the properties say, or the default. */

@@ -23,6 +23,8 @@ public final class PassingFaults {
     /** For how long a fault counts. */
     public static final Duration WINDOW = Duration.ofMinutes(10);
 
+    private static final String TRIED_AGAIN = "timed out and must be retried";
+
     private final Deque<Long> nanos = new ArrayDeque<>();
 
     /** None so far. */
@@ -53,8 +55,11 @@ public final class PassingFaults {
 
     private static boolean passes(Throwable failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            if (cause instanceof RetriableException || cause instanceof ApplicationRecoverableException || cause instanceof InvalidTxnStateException
-                    || cause instanceof TransactionAbortedException || cause instanceof OutOfOrderSequenceException) {
+            // Streams tries a commit that took too long again, from its first call, and the producer wants the last one.
+            boolean triedAgain = cause instanceof IllegalStateException && String.valueOf(cause.getMessage()).endsWith(TRIED_AGAIN);
+            if (triedAgain || cause instanceof RetriableException || cause instanceof ApplicationRecoverableException
+                    || cause instanceof InvalidTxnStateException || cause instanceof TransactionAbortedException
+                    || cause instanceof OutOfOrderSequenceException) {
                 return true;
             }
         }

@@ -3,9 +3,11 @@ package io.tierlog.events;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 final class KafkaAccessTest {
@@ -35,6 +37,15 @@ final class KafkaAccessTest {
         assertEquals("10000", KafkaAccess.of("a:1").client(Map.of()).get("request.timeout.ms"));
         assertEquals("9000", chosen.client(Map.of()).get(CONNECTING));
         assertEquals("9000", chosen.producer(Map.of()).get(CONNECTING_AT_MOST));
+    }
+
+    @Test
+    void aNameThatResolvesIsEnough() {
+        assertFalse(KafkaAccess.of("no-such-broker.invalid:9092").resolves());
+        assertTrue(KafkaAccess.of("no-such-broker.invalid:9092,127.0.0.1:9092").resolves());
+        AtomicInteger looks = new AtomicInteger();
+        KafkaAccess.of("no-such-broker.invalid:9092").awaitName(() -> looks.incrementAndGet() == 2);
+        assertEquals(2, looks.get());
     }
 
     @Test

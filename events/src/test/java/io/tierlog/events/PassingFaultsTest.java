@@ -3,17 +3,33 @@ package io.tierlog.events;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.tierlog.ops.kafka.EmbeddedKafka;
+import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.consumer.MockConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InvalidProducerEpochException;
 import org.apache.kafka.common.errors.InvalidTxnStateException;
 import org.apache.kafka.common.errors.ProducerFencedException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.TopicAuthorizationException;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 final class PassingFaultsTest {
     private final PassingFaults faults = new PassingFaults();
@@ -29,6 +45,28 @@ final class PassingFaultsTest {
         assertTrue(faults.survives(commitFailedBy(new TimeoutException("no answer in five minutes")), 1));
         assertTrue(faults.survives(new ProducerFencedException("another epoch"), 2));
         assertTrue(faults.survives(new InvalidProducerEpochException("another epoch"), 3));
+    }
+
+    /** What a producer throws at Streams, which begins a commit again that took longer than {@code max.block.ms}. */
+    @Test
+    void aCommitThatIsTriedAgainIsSurvived(@TempDir Path data) throws Exception {
+        EmbeddedKafka broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(data));
+        Map<String, Object> settings = KafkaAccess.of(broker.bootstrapServers()).client(Map.of("transactional.id", "t", "max.block.ms", 4_000));
+        try (broker; KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(settings, new ByteArraySerializer(), new ByteArraySerializer())) {
+            try (Admin admin = Admin.create(KafkaAccess.of(broker.bootstrapServers()).client(Map.of()))) {
+                admin.createTopics(List.of(new NewTopic("t", 1, (short) 1))).all().get();
+            }
+            producer.initTransactions();
+            producer.beginTransaction();
+            producer.send(new ProducerRecord<>("t", new byte[1])).get();
+            broker.close();
+            assertThrows(TimeoutException.class, producer::commitTransaction);
+            Map<TopicPartition, OffsetAndMetadata> offsets = Map.of(new TopicPartition("t", 0), new OffsetAndMetadata(1));
+            IllegalStateException again = assertThrows(IllegalStateException.class,
+                    () -> producer.sendOffsetsToTransaction(offsets, new MockConsumer<byte[], byte[]>("earliest").groupMetadata()));
+            assertTrue(faults.survives(new KafkaException(again), 0), again::toString);
+            producer.close(Duration.ZERO);
+        }
     }
 
     @Test

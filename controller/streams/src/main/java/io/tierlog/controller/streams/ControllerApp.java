@@ -298,6 +298,7 @@ public final class ControllerApp implements AutoCloseable {
         if (!(cause instanceof ControllerException) && passing.survives(failure, System.nanoTime())) {
             LOG.warn("another stream thread goes on, since the brokers failed this one: {}", Causes.of(failure));
             metrics.threadReplaced();
+            config.kafka().awaitName(closed::get);
             return StreamThreadExceptionResponse.REPLACE_THREAD;
         }
         // Once, and whole: Streams hangs what else went wrong onto it as suppressed exceptions.

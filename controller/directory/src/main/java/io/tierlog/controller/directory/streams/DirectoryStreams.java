@@ -148,6 +148,7 @@ public final class DirectoryStreams implements AutoCloseable {
             if (passing.survives(failure, System.nanoTime())) {
                 LOG.warn("another stream thread goes on, since the brokers failed this one: {}", Causes.of(failure));
                 metrics.threadReplaced();
+                config.kafka().awaitName(closed::get);
                 return StreamThreadExceptionResponse.REPLACE_THREAD;
             }
             LOG.error("the directory stops: {}", failure.getMessage(), failure);

@@ -51,6 +51,7 @@ class PromotionAnswersTest {
                 KafkaProducer<byte[], byte[]> controller = controller(log);
                 LoggedLines lines = new LoggedLines(ThreadFaults.class);
                 PromotionAnswers answers = new PromotionAnswers(new LogPromotions.Log(log.access, log.topics, codec, 2))) {
+            ThreadFaults.ofProcess().forget(); // Of tests before, in this process.
             AtomicInteger replies = new AtomicInteger();
             answers.listen(reply -> {
                 received.add(reply);
