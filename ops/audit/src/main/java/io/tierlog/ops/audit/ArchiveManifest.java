@@ -2,16 +2,14 @@
 package io.tierlog.ops.audit;
 
 import java.io.IOException;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
-import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Properties;
+import org.apache.kafka.common.utils.Utils;
 
 /**
  * How far an archive goes. Files behind it are of a round that was not finished, and do not count. Immutable.
@@ -133,15 +131,8 @@ record ArchiveManifest(String prefix, String source, long takenMs, boolean live,
         }
         Path next = directory.resolve(FILE + ".part");
         Files.writeString(next, text.sealed());
-        force(next, StandardOpenOption.WRITE);
+        Utils.flushFileIfExists(next);
         Files.move(next, directory.resolve(FILE), StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-        force(directory, StandardOpenOption.READ);
-    }
-
-    /** Brings a file or directory to the disk. */
-    static void force(Path path, OpenOption how) throws IOException {
-        try (FileChannel channel = FileChannel.open(path, how)) {
-            channel.force(true);
-        }
+        Utils.flushDir(directory);
     }
 }

@@ -140,7 +140,7 @@ public final class LogArchive {
         // From now on files here are of an archive, and a round may delete what another one has not finished.
         ArchiveManifest none = new ArchiveManifest(topics.prefix(), from, nowMs, !source.endsAtOnce(), List.of());
         none.write(directory);
-        ArchiveManifest.force(Objects.requireNonNullElse(directory.toAbsolutePath().getParent(), directory), StandardOpenOption.READ);
+        Utils.flushDir(Objects.requireNonNullElse(directory.toAbsolutePath().getParent(), directory));
         return none;
     }
 
@@ -207,7 +207,7 @@ public final class LogArchive {
                 }
                 end = Math.max(end, cursor.end()); // Behind the last record is the marker of its transaction, which heads count.
                 closeFile();
-                ArchiveManifest.force(folder, StandardOpenOption.READ);
+                Utils.flushDir(folder);
             } catch (IOException e) {
                 throw failed(folder, e);
             } finally {
@@ -225,7 +225,7 @@ public final class LogArchive {
             }
             if (there.isEmpty() && id.isPresent()) {
                 Files.writeString(metadata, "version: 0\n" + DirectoryLog.TOPIC_ID + " " + id.get() + "\n");
-                ArchiveManifest.force(metadata, StandardOpenOption.WRITE);
+                Utils.flushFileIfExists(metadata);
             }
         }
 

@@ -3,17 +3,15 @@ package io.tierlog.ops.audit.export;
 
 import io.tierlog.ops.audit.AuditException;
 import java.io.IOException;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
-import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import org.apache.avro.Schema;
 import org.apache.avro.file.CodecFactory;
 import org.apache.avro.file.DataFileWriter;
 import org.apache.avro.generic.GenericDatumWriter;
 import org.apache.avro.generic.GenericRecord;
+import org.apache.kafka.common.utils.Utils;
 
 /**
  * One table in an Avro container file, compressed with deflate, which every reader of Avro knows. It has its name once it is whole; before, a file
@@ -65,18 +63,12 @@ final class TableFile implements AutoCloseable {
     Exporter.Table finish(String name) {
         try {
             writer.close();
-            force(part, StandardOpenOption.WRITE);
+            Utils.flushFileIfExists(part);
             Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
-            force(directory, StandardOpenOption.READ);
+            Utils.flushDir(directory);
             return new Exporter.Table(name, file, rows, Files.size(file));
         } catch (IOException e) {
             throw failed(e);
-        }
-    }
-
-    private static void force(Path path, OpenOption how) throws IOException {
-        try (FileChannel channel = FileChannel.open(path, how)) {
-            channel.force(true);
         }
     }
 
