@@ -194,7 +194,7 @@ public final class ControllerApp implements AutoCloseable {
                 config.traces().map(collector -> spans(collector, instance)).orElse(null));
         RecordCodeMetrics.register(config.kafka().signing(), metrics.registry());
         startApi(codec, partitions);
-        run(parts, instance);
+        Standstill standstill = run(parts, instance);
         Relay relay = closers.add("relay", new Relay(config, instance, metrics, health));
         relay.start();
         shown.parts().add("relay", relay::state);
@@ -202,7 +202,7 @@ public final class ControllerApp implements AutoCloseable {
         closers.add("log owner", owner);
         FreeSpace space = new FreeSpace(config.stateDir(), metrics.registry(), health::lowSpace);
         closers.add("clock watch", new ClockWatch("tierlog", byMs -> stops(new ControllerException.ClockSetBack(byMs / 1_000))));
-        LogWatch watch = closers.add("log watch", new LogWatch(config.kafka(), config.topics(), owner, health, space, this::stops));
+        LogWatch watch = closers.add("log watch", new LogWatch(config.kafka(), config.topics(), owner, health, space, standstill, this::stops));
         watch.start();
         shown.parts().add("brokers", watch::state);
         rest = Optional.of(closers.add("log rest", new LogRest(config, partitions, clocks, relay)));
@@ -248,7 +248,7 @@ public final class ControllerApp implements AutoCloseable {
         });
     }
 
-    private void run(EventProcessor.Parts parts, String instance) {
+    private Standstill run(EventProcessor.Parts parts, String instance) {
         KafkaStreams streams;
         try {
             DamagedState damagedState = new DamagedState(config.stateDir(), this::damaged);
@@ -278,6 +278,7 @@ public final class ControllerApp implements AutoCloseable {
         });
         streams.setUncaughtExceptionHandler(this::fatal);
         streams.start();
+        return Standstill.of(streams, health::waitsForRegistry);
     }
 
     private void damaged(String what) {

@@ -76,6 +76,15 @@ public abstract sealed class ControllerException extends RuntimeException {
         }
     }
 
+    /** Kafka Streams did nothing while the brokers answered. */
+    public static final class StoodStill extends ControllerException {
+        private static final long serialVersionUID = 1L;
+
+        StoodStill(String what) {
+            super(what + " while the brokers answered. Nothing is lost: start again, and report it, with the log of this process", null);
+        }
+    }
+
     /** The core failed on a record, or met one of a later version. Nothing was skipped: the record is processed again after a restart. */
     public static final class InputFailed extends ControllerException {
         private static final long serialVersionUID = 1L;

@@ -16,7 +16,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Looks every ten seconds, and every half second until all partitions are opened, whether the log is still as it must be: its topics exist
  * with the same number of partitions, it names this controller, and there is space for it and for the state. What is wrong with the topics is
- * shown at {@code /health} until it is right again; a log that another controller decides ends the instance. One thread of its own.
+ * shown at {@code /health} until it is right again; a log that another controller decides ends the instance, and so does Kafka Streams when it
+ * stands still. One thread of its own.
  */
 final class LogWatch implements LogLoop.Round, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(LogWatch.class);
@@ -31,24 +32,27 @@ final class LogWatch implements LogLoop.Round, AutoCloseable {
     private final LogOwner owner;
     private final Health health;
     private final FreeSpace space;
+    private final Standstill standstill;
     private final Consumer<ControllerException> fatal;
     private final long intervalMs;
     private final RareWarning warning = new RareWarning(LOG);
     private final LogLoop loop = new LogLoop("tierlog-log-watch", this);
     private String wrong = "";
 
-    LogWatch(KafkaAccess access, Topics topics, LogOwner owner, Health health, FreeSpace space, Consumer<ControllerException> fatal) {
-        this(access, topics, owner, health, space, fatal, INTERVAL_MS);
+    LogWatch(KafkaAccess access, Topics topics, LogOwner owner, Health health, FreeSpace space, Standstill standstill,
+            Consumer<ControllerException> fatal) {
+        this(access, topics, owner, health, space, standstill, fatal, INTERVAL_MS);
     }
 
     /** For tests: with another interval, in ms. */
-    LogWatch(
-            KafkaAccess access, Topics topics, LogOwner owner, Health health, FreeSpace space, Consumer<ControllerException> fatal, long intervalMs) {
+    LogWatch(KafkaAccess access, Topics topics, LogOwner owner, Health health, FreeSpace space, Standstill standstill,
+            Consumer<ControllerException> fatal, long intervalMs) {
         this.access = access;
         this.topics = topics;
         this.owner = owner;
         this.health = health;
         this.space = space;
+        this.standstill = standstill;
         this.fatal = fatal;
         this.intervalMs = intervalMs;
     }
@@ -88,6 +92,7 @@ final class LogWatch implements LogLoop.Round, AutoCloseable {
             wrong = "";
             health.logIsWell();
             loop.progressed();
+            standstill.look().ifPresent(what -> fatal.accept(new ControllerException.StoodStill(what)));
             return !owner.isOurs();
         } catch (LogSetupException.TopicsMissing | LogSetupException.PartitionsDiffer e) {
             logIsWrong(String.valueOf(e.getMessage()));

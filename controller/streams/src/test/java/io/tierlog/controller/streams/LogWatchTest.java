@@ -3,6 +3,7 @@ package io.tierlog.controller.streams;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.net.httpserver.HttpServer;
@@ -23,20 +24,25 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.streams.KafkaStreams;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A topic that is deleted and made again, as health shows it. */
+/** A topic that is deleted and made again, as health shows it, and Streams that stands still. */
 class LogWatchTest {
     @RegisterExtension
     private static final TestBroker BROKER = new TestBroker();
 
     private final PrometheusRegistry registry = new PrometheusRegistry();
+
+    private final Standstill standstill = new Standstill(() -> new Standstill.Seen(true, true, 0), () -> 0);
 
     private double level(String part) {
         return registry.scrape(name -> name.equals("tierlog_health_level")).stream().map(GaugeSnapshot.class::cast)
@@ -59,7 +65,7 @@ class LogWatchTest {
                 TopicAdmin topics = new TopicAdmin(log.access);
                 Admin admin = Admin.create(log.access.client(Map.of()))) {
             LogOwner owner = new LogOwner(log.access, log.topics, log.codec, 2, "c", (_, _) -> {});
-            try (LogWatch watch = new LogWatch(log.access, log.topics, owner, health, space(health), failures::add, 50)) {
+            try (LogWatch watch = new LogWatch(log.access, log.topics, owner, health, space(health), standstill, failures::add, 50)) {
                 admin.deleteTopics(List.of(log.topics.commands())).all().get(30, TimeUnit.SECONDS);
                 watch.start();
                 TestLog.await("the finding", () -> health.state() == Health.State.LOG_INCOMPLETE);
@@ -74,6 +80,25 @@ class LogWatchTest {
             }
         }
         assertEquals(List.of(), failures);
+    }
+
+    /** A look each 50 s of the watch's clock. */
+    @Test
+    void streamsThatStandsStillEndsTheInstance() throws Exception {
+        Health health = new Health();
+        AtomicLong nanos = new AtomicLong();
+        Standstill stands = new Standstill(() -> new Standstill.Seen(false, true, 0), () -> nanos.getAndAdd(TimeUnit.SECONDS.toNanos(50)));
+        BlockingQueue<ControllerException> failures = new LinkedBlockingQueue<>();
+        try (TestLog log = new TestLog(BROKER.kafka(), 1)) {
+            LogOwner owner = new LogOwner(log.access, log.topics, log.codec, 1, "c", (_, _) -> {});
+            try (LogWatch watch = new LogWatch(log.access, log.topics, owner, health, space(health), stands, failures::add, 5)) {
+                watch.start();
+                ControllerException why = failures.poll(TestLog.PATIENCE.toSeconds(), TimeUnit.SECONDS);
+                assertInstanceOf(ControllerException.StoodStill.class, why);
+                assertTrue(String.valueOf(why.getMessage()).startsWith("Kafka Streams has had no thread for 10 min while the brokers answered"),
+                        why::toString);
+            }
+        }
     }
 
     @Test
@@ -98,7 +123,7 @@ class LogWatchTest {
                 TestLog.await("the first decision", () -> !decisions.of(PartitionOpened.class).isEmpty());
             }
             LogOwner owner = new LogOwner(log.access, log.topics, new Codec(registry), 1, log.topics.prefix() + "-controller", (_, _) -> {});
-            try (LogWatch watch = new LogWatch(log.access, log.topics, owner, health, space(health), failures::add, 50)) {
+            try (LogWatch watch = new LogWatch(log.access, log.topics, owner, health, space(health), standstill, failures::add, 50)) {
                 watch.start();
                 assertTrue(asked.await(TestLog.PATIENCE.toSeconds(), TimeUnit.SECONDS));
                 admin.deleteTopics(List.of(log.topics.commands())).all().get(30, TimeUnit.SECONDS);

@@ -8,6 +8,7 @@ import io.tierlog.controller.http.StatusServer;
 import io.tierlog.controller.streams.DamagedState;
 import io.tierlog.controller.streams.FreeSpace;
 import io.tierlog.controller.streams.RecordCodeMetrics;
+import io.tierlog.controller.streams.Standstill;
 import io.tierlog.events.Causes;
 import io.tierlog.events.ClockWatch;
 import io.tierlog.events.Closers;
@@ -100,19 +101,30 @@ public final class DirectoryStreams implements AutoCloseable {
         streams.setUncaughtExceptionHandler(this::fatal);
         StandbyStore standby = new StandbyStore(streams, decoder, copies);
         FreeSpace space = new FreeSpace(config.stateDir(), metrics.registry(), health::lowSpace);
-        LogEnds ends = closers.add("follower",
-                new LogEnds(config, copies, space::lookAtState, () -> lookAtStandbys(streams, standby)));
-        health.add("follower", ends::state);
-        closers.add("clock watch", new ClockWatch("tierlog-directory", byMs -> {
-            String why = "the system clock was set back by " + byMs / 1_000 + " s, and Kafka's clients would stand still for as long: start again";
-            health.failed(why);
-            ended.complete(Optional.of(new IllegalStateException(why)));
+        Standstill standstill = Standstill.of(streams, health::waitsForRegistry);
+        LogEnds ends = closers.add("follower", new LogEnds(config, copies, space::lookAtState, () -> {
+            stopsIfStill(standstill);
+            lookAtStandbys(streams, standby);
         }));
+        health.add("follower", ends::state);
+        closers.add("clock watch", new ClockWatch("tierlog-directory", byMs -> stops("the system clock was set back by " + byMs / 1_000
+                + " s, and Kafka's clients would stand still for as long: start again")));
         PeerLink link = closers.add("peers", new GrpcPeerLink(token, config.tls(), config.limits().forwardMs()));
         ShardFanout fanout = new ShardFanout(new ShardFanout.Parts(copies, Optional.of(standby),
                 new GroupRegister(streams, config.topics().placements()), link, self, config.limits(), metrics));
         streams.start();
         return fanout;
+    }
+
+    /** Ends the instance when Kafka Streams stands still; to be called when the brokers have answered. */
+    void stopsIfStill(Standstill standstill) {
+        standstill.look().ifPresent(what -> stops(what + " while the brokers answered: start again"));
+    }
+
+    private void stops(String why) {
+        LOG.error("the directory stops: {}", why);
+        health.failed(why);
+        ended.complete(Optional.of(new IllegalStateException(why)));
     }
 
     private CloseOptions leaving() {

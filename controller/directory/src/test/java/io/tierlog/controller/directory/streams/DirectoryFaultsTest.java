@@ -15,6 +15,7 @@ import io.tierlog.controller.core.table.Namespaces;
 import io.tierlog.controller.directory.PlacementLog;
 import io.tierlog.controller.directory.probe.ProbeCounts;
 import io.tierlog.controller.http.StatusServer;
+import io.tierlog.controller.streams.Standstill;
 import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Schemas;
@@ -29,6 +30,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.common.errors.InvalidTxnStateException;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.errors.StreamsException;
@@ -54,6 +56,25 @@ class DirectoryFaultsTest {
             assertEquals(Optional.of(ofOurs), streams.ended().get());
             assertEquals(1, replaced(streams.metrics()));
             assertEquals(1, lines.with("the directory stops: process"), lines::toString);
+        }
+    }
+
+    /** A look each 50 s: 13 of them take 10 min. */
+    @Test
+    void streamsThatStandsStillEndsTheInstance(@TempDir Path state) throws Exception {
+        DirectoryConfig config = DirectoryConfig.of(KafkaAccess.of("localhost:1"), Topics.DEFAULT, state);
+        AtomicLong nanos = new AtomicLong();
+        Standstill still = new Standstill(() -> new Standstill.Seen(false, true, 0), () -> nanos.getAndAdd(TimeUnit.SECONDS.toNanos(50)));
+        try (LoggedLines lines = new LoggedLines(DirectoryStreams.class);
+                DirectoryStreams streams = new DirectoryStreams(config, new Codec(Schemas.bundled()), 1, new ProbeCounts())) {
+            for (int look = 1; look < 12; look++) {
+                streams.stopsIfStill(still);
+                assertFalse(streams.ended().isDone(), "look " + look);
+            }
+            streams.stopsIfStill(still);
+            String why = "Kafka Streams has had no thread for 10 min while the brokers answered: start again";
+            assertEquals(Optional.of(why), streams.ended().get().map(Throwable::getMessage));
+            assertEquals(1, lines.with("the directory stops: " + why), lines::toString);
         }
     }
 

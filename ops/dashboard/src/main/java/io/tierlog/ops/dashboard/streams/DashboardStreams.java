@@ -50,6 +50,7 @@ public final class DashboardStreams implements AutoCloseable {
     private static final int SESSION_MS = 10_000;
     private static final int HEARTBEAT_MS = SESSION_MS / 4;
 
+    private final KafkaAccess kafka;
     private final KafkaStreams streams;
     private final FoldTasks tasks = new FoldTasks();
     private final CompletableFuture<Throwable> ended = new CompletableFuture<>();
@@ -83,6 +84,7 @@ public final class DashboardStreams implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException("the state directory " + settings.stateDir() + " cannot be made", e);
         }
+        kafka = settings.kafka();
         DamagedState damaged = new DamagedState(settings.stateDir(), _ -> {}); // it logs by itself
         shared = FoldProcessor.Shared.of(settings.topics(), codec, limits, tasks, new WaitsShown());
         streams = new KafkaStreams(DashboardTopology.build(settings.topics(), shared, damaged), properties(settings));
@@ -146,20 +148,24 @@ public final class DashboardStreams implements AutoCloseable {
         }
     }
 
-    private synchronized StreamThreadExceptionResponse failed(Throwable failure) {
+    private StreamThreadExceptionResponse failed(Throwable failure) {
         if (closing) {
             return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
         }
-        long now = System.nanoTime();
-        failures = failures > 0 && now - failedNanos > TimeUnit.MINUTES.toNanos(FORGET_MINUTES) ? 1 : failures + 1;
-        failedNanos = now;
-        if (failures <= MAX_FAILURES) {
+        if (survives(System.nanoTime())) {
             LOG.warn("the live page goes on with another thread after: {}", failure.getMessage(), failure);
+            kafka.awaitName(() -> closing);
             return StreamThreadExceptionResponse.REPLACE_THREAD;
         }
         LOG.error("the live page stops after {} failures: {}", MAX_FAILURES, failure.getMessage(), failure);
         ended.complete(failure);
         return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
+    }
+
+    private synchronized boolean survives(long now) {
+        failures = failures > 0 && now - failedNanos > TimeUnit.MINUTES.toNanos(FORGET_MINUTES) ? 1 : failures + 1;
+        failedNanos = now;
+        return failures <= MAX_FAILURES;
     }
 
     /** Why its reader stands still, in plain words; empty when it does not. */
