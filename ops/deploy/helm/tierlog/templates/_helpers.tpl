@@ -45,6 +45,10 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 - /etc/tierlog/tls/tls.key
 - --tls-ca
 - /etc/tierlog/tls/ca.crt
+{{- with .root.Values.tls.peerName }}
+- --tls-peer-name
+- {{ . | quote }}
+{{- end }}
 - --tls-except
 - STATUS
 {{- if .root.Values.tls.clients }}

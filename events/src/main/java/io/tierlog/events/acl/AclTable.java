@@ -58,7 +58,7 @@ public record AclTable(Topics topics, String applicationId) {
                 rows.topic(topics.placements(), READ);
                 rows.topic(topics.decisions(), READ);
                 rows.topic(topics.events(), WRITE);
-                rows.add(ResourceType.GROUP, PREFIXED, topics.prefix() + "-directory", READ, DESCRIBE);
+                rows.add(ResourceType.GROUP, PREFIXED, topics.directories(), READ, DESCRIBE);
             }
             case PUBLISHER -> rows.topic(topics.decisions(), READ);
             case OPERATOR -> {
@@ -84,7 +84,7 @@ public record AclTable(Topics topics, String applicationId) {
                 rows.topic(topics.commands(), READ);
                 rows.topic(topics.placements(), READ);
                 rows.topic(topics.deadLetters(), READ);
-                streams(rows, topics.prefix() + "-dashboard");
+                streams(rows, topics.dashboards());
             }
             case SETUP -> rows.add(ResourceType.TOPIC, PREFIXED, topics.prefix() + ".", CREATE, ALTER_CONFIGS, DESCRIBE_CONFIGS);
         }

@@ -57,21 +57,29 @@ public final class LogOptions {
 
     /** Declares them beside others. */
     public static Options declare(Options options) {
-        return options.group("Log", Importance.HIGH)
+        return names(options.group("Log", Importance.HIGH)
                 .option(BOOTSTRAP_SERVERS, ConfigDef.Type.STRING, "127.0.0.1:9092", Bounds.SERVERS, "HOST:PORT",
                         "Kafka brokers, several with commas.")
-                .text(CLIENT_CONFIG, Bounds.FILE, "FILE", "File of further Kafka client properties, for security (default: none).")
-                .list(REGISTRY_URL, Bounds.URL, "URL",
-                        "Schema registries that speak Confluent's protocol, several with commas (default: none, the bundled schema ids).")
-                .option(TOPIC_PREFIX, ConfigDef.Type.STRING, "tierlog",
-                        Bounds.pattern("1 to 100 letters, digits, dots, dashes or underscores", PREFIX), "NAME",
-                        "First part of the names of the topics.")
+                .text(CLIENT_CONFIG, Bounds.FILE, "FILE", "File of further Kafka client properties, for security (default: none)."))
                 .text(RECORD_KEYS, Bounds.FILE, "FILE",
                         "File of keys with which records are signed and checked, made by 'keys create' and 'keys derive' (default: none, they are"
                                 + " not).")
                 .option(RECORD_CHECK, ConfigDef.Type.STRING, RecordSigning.Mode.REQUIRE.name(), Bounds.oneOf(RecordSigning.Mode.class), "HOW",
                         "With --record-keys, what becomes of records without a code. REQUIRE: they are refused. WARN: they are taken and counted.")
                 .number(CONNECT_TIMEOUT, 15, 1, 600, "SECONDS", "Time to wait for brokers and registry at start.");
+    }
+
+    /** What says how the files of a log are read. */
+    public static Options ofFiles() {
+        return names(new Options().group("Log", Importance.HIGH));
+    }
+
+    private static Options names(Options options) {
+        return options.list(REGISTRY_URL, Bounds.URL, "URL",
+                        "Schema registries that speak Confluent's protocol, several with commas (default: none, the bundled schema ids).")
+                .option(TOPIC_PREFIX, ConfigDef.Type.STRING, "tierlog",
+                        Bounds.pattern("1 to 100 letters, digits, dots, dashes or underscores", PREFIX), "NAME",
+                        "First part of the names of the topics.");
     }
 
     /**

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.events.registry;
 
+import io.tierlog.schemas.Sha256;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -82,11 +80,6 @@ public final class BundledSchemaIds implements SchemaIds {
     }
 
     private static int id(String parsingForm) {
-        try {
-            byte[] digest = MessageDigest.getInstance("SHA-256").digest(parsingForm.getBytes(StandardCharsets.UTF_8));
-            return LOWEST_ID | (ByteBuffer.wrap(digest).getInt() & (LOWEST_ID - 1));
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java platform has SHA-256", e);
-        }
+        return LOWEST_ID | (ByteBuffer.wrap(Sha256.of(parsingForm)).getInt() & (LOWEST_ID - 1));
     }
 }

@@ -3,21 +3,18 @@ package io.tierlog.events.registry;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.tierlog.tls.HttpCalls;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -161,21 +158,13 @@ final class RegistryHttp implements AutoCloseable {
         return send(request.build(), call.expected(), leftNs);
     }
 
-    /** The JDK's own request time-out ends with the headers; ours also ends a body that never does. */
     private Attempt send(HttpRequest request, Predicate<JsonNode> expected, long leftNs) throws InterruptedException {
         long timeoutNs = Math.min(leftNs, TimeUnit.MILLISECONDS.toNanos(limits.requestTimeoutMs()));
-        CompletableFuture<HttpResponse<byte[]>> reply =
-                http.sendAsync(request, BodyHandlers.limiting(BodyHandlers.ofByteArray(), limits.maxReplyBytes()));
         try {
-            HttpResponse<byte[]> response = reply.get(timeoutNs, TimeUnit.NANOSECONDS);
+            HttpResponse<byte[]> response = HttpCalls.send(http, request, limits.maxReplyBytes(), Duration.ofNanos(timeoutNs));
             return classify(response.statusCode(), response.body(), expected);
-        } catch (TimeoutException e) {
-            return new Attempt.Failed("no reply within " + TimeUnit.NANOSECONDS.toMillis(timeoutNs) + " ms");
-        } catch (ExecutionException e) {
-            Throwable cause = e.getCause() == null ? e : e.getCause();
-            return new Attempt.Failed(clip(cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.toString()));
-        } finally {
-            reply.cancel(true);
+        } catch (IOException e) {
+            return new Attempt.Failed(clip(e.getMessage() == null ? e.getClass().getSimpleName() : e.toString()));
         }
     }
 

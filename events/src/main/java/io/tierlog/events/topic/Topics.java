@@ -45,6 +45,21 @@ public record Topics(String prefix) {
         }
     }
 
+    /** Default application id of the controllers of the log. Logs in one cluster must not share a group and a changelog. */
+    public String controllers() {
+        return prefix + "-controller";
+    }
+
+    /** Default application id of the directories of the log. */
+    public String directories() {
+        return prefix + "-directory";
+    }
+
+    /** Default application id of the live pages of the log. */
+    public String dashboards() {
+        return prefix + "-dashboard";
+    }
+
     /** Everything reported: by agents, operators, the clock and the relay. Plain producers only, kept for ever. */
     public String events() {
         return prefix + ".events";

@@ -115,6 +115,11 @@ public final class Tls {
         return context != null;
     }
 
+    /** Name that the certificates of directories and other nodes must have; empty for the host that is called. */
+    public Optional<String> peerName() {
+        return files.peerName();
+    }
+
     /** Whether callers must show a certificate. */
     public boolean asksClients() {
         return files.clientAuthorities().isPresent();

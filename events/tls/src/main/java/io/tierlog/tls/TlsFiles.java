@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * The PEM files of a process, as its options name them.
+ * The PEM files of a process, as its options name them, and how they are used.
  *
  * @param certificates the certificate of this process, then those of its issuers; empty for plain listeners
  * @param key the private key, PKCS#8 and not encrypted; empty when it is in the file of the certificates
@@ -16,13 +16,14 @@ import java.util.stream.Stream;
  * @param authorities who signs the servers that this process calls; empty for those that Java trusts
  * @param minimum lowest version of the protocol
  * @param except listeners that stay plain
+ * @param peerName name that the certificates of directories and other nodes must have; empty for the host that is called
  */
 public record TlsFiles(
         Optional<Path> certificates, Optional<Path> key, Optional<Path> clientAuthorities, Optional<Path> authorities, Version minimum,
-        Set<Plain> except) {
+        Set<Plain> except, Optional<String> peerName) {
     /** No TLS. */
     public static final TlsFiles NONE =
-            new TlsFiles(Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty(), Version.TLS13, Set.of());
+            new TlsFiles(Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty(), Version.TLS13, Set.of(), Optional.empty());
 
     /** Versions of the protocol. */
     public enum Version {
@@ -59,7 +60,7 @@ public record TlsFiles(
 
     /** A process that only calls others. */
     public static TlsFiles ofClient(Optional<Path> authorities, Optional<Path> certificates, Optional<Path> key) {
-        return new TlsFiles(certificates, key, Optional.empty(), authorities, Version.TLS13, Set.of());
+        return new TlsFiles(certificates, key, Optional.empty(), authorities, Version.TLS13, Set.of(), Optional.empty());
     }
 
     /** All files. */

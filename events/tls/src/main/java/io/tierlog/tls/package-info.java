@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** TLS of listeners and calls: PEM files, read again when they change, and what a failed handshake means. Needs the JDK alone. */
+/**
+ * TLS of listeners and calls: PEM files, read again when they change, and what a failed handshake means; calls over HTTP that end. Needs the JDK
+ * alone.
+ */
 @NullMarked
 package io.tierlog.tls;
 

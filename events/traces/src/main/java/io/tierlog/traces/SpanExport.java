@@ -15,7 +15,7 @@ import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.export.SpanExporter;
 import io.opentelemetry.sdk.trace.samplers.Sampler;
 import io.tierlog.events.Causes;
-import io.tierlog.events.RareWarning;
+import io.tierlog.threads.RareWarning;
 import io.tierlog.threads.Supervised;
 import java.net.URI;
 import java.time.Duration;

@@ -19,6 +19,7 @@ import io.tierlog.events.config.Options;
 import io.tierlog.events.config.TlsOptions;
 import io.tierlog.events.registry.RegistryLimits;
 import io.tierlog.events.sign.KeyNames;
+import io.tierlog.tls.Tls;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -85,7 +86,7 @@ public final class DirectoryOptions {
                                 + " PYTHONHASHSEED), with _64bit before it for 64 bits; or sglang. Several models with commas (default: none).")
                 .list(BLOCK_TOKENS, Bounds.form("MODEL=N", text -> model(text, DirectoryOptions::blockTokens)), "MODEL=N",
                         "Tokens of a block of a model, for queries by tokens that do not say it. Several models with commas (default: none).")
-                .list(TOKENIZER, Bounds.form("MODEL=URL", text -> model(text, EngineTokenizer::parse)), "MODEL=URL",
+                .list(TOKENIZER, Bounds.form("MODEL=URL", text -> model(text, url -> EngineTokenizer.parse(url, Tls.NONE))), "MODEL=URL",
                         "An engine at http://HOST:PORT whose /tokenize makes tokens of text prompts, for scores. Several models with commas (default:"
                                 + " none).")
                 .number(COMPUTE_US, Indexer.COMPUTE_US, 1, Integer.MAX_VALUE, "US",
@@ -116,8 +117,9 @@ public final class DirectoryOptions {
 
     /** How a directory answers a /query. */
     public static DirectoryExtensions extras(OptionValues values) {
+        Tls tls = TlsOptions.tls(values);
         Models models = new Models(byModel(values, TOKEN_HASH, TokenHasher::parse), byModel(values, BLOCK_TOKENS, DirectoryOptions::blockTokens),
-                byModel(values, TOKENIZER, EngineTokenizer::parse));
+                byModel(values, TOKENIZER, url -> EngineTokenizer.parse(url, tls)));
         return new DirectoryExtensions(Optional.empty(), DirectoryExtensions.NONE.probeLimits(),
                 new Indexer(models, new QueryNamespaces(values.text(QUERY_NAMESPACE)), values.number(COMPUTE_US)));
     }

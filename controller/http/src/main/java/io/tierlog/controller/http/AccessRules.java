@@ -13,6 +13,9 @@ import java.util.Optional;
  * @param requestsPerSecond most requests of one caller in a second, as many at once; 0 for no limit
  */
 public record AccessRules(Optional<Path> tokens, Optional<OidcRules> oidc, int requestsPerSecond) {
+    /** How to listen for other machines. */
+    public static final String TO_BE_REACHED = "give --api-tokens FILE or --oidc-issuer, or listen on 127.0.0.1, or set --api-insecure";
+
     /** Every caller that reaches the address. */
     public static final AccessRules OPEN = new AccessRules(Optional.empty(), Optional.empty(), 0);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.http;
 
+import io.tierlog.tls.Tls;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
@@ -56,6 +57,26 @@ public record Endpoint(String host, int port) {
         } catch (UnknownHostException e) {
             throw new IllegalArgumentException("unknown host '" + host + "': give a name or an address of this machine", e);
         }
+    }
+
+    /**
+     * Refuses an address that other machines reach, for a server that accepts every caller.
+     *
+     * @param option that gave the address
+     * @param danger what every caller does then
+     * @param remedy what to do
+     * @throws IllegalArgumentException when it is not of this machine alone
+     */
+    public void requireLoopback(String option, String danger, String remedy) {
+        if (!toSocketAddress().getAddress().isLoopbackAddress()) {
+            throw new IllegalArgumentException(
+                    option + " " + this + " can be reached from other machines, and without tokens every caller " + danger + ": " + remedy);
+        }
+    }
+
+    /** The URL of an HTTP server at it, without a path. */
+    public String url(Tls tls) {
+        return (tls.serves() ? "https://" : "http://") + this;
     }
 
     @Override

@@ -23,9 +23,13 @@ public final class GrpcTls {
         return tls.serves() ? builder.sslContext(context(tls, false)) : builder;
     }
 
-    /** Has a channel speak TLS, where the process does, and plain text otherwise. */
+    /** Has a channel to a directory or another node speak TLS, where the process does, and plain text otherwise. */
     public static NettyChannelBuilder call(NettyChannelBuilder builder, Tls tls) {
-        return tls.calls() ? builder.sslContext(context(tls, true)) : builder.usePlaintext();
+        if (!tls.calls()) {
+            return builder.usePlaintext();
+        }
+        tls.peerName().ifPresent(builder::overrideAuthority);
+        return builder.sslContext(context(tls, true));
     }
 
     private static JdkSslContext context(Tls tls, boolean client) {

@@ -100,7 +100,8 @@ class TlsListenersTest {
     }
 
     private static TlsFiles files(Path certificates, @Nullable Path clients, TlsFiles.Version minimum) {
-        return new TlsFiles(Optional.of(certificates), Optional.empty(), Optional.ofNullable(clients), Optional.empty(), minimum, Set.of());
+        return new TlsFiles(Optional.of(certificates), Optional.empty(), Optional.ofNullable(clients), Optional.empty(), minimum, Set.of(),
+                Optional.empty());
     }
 
     /** Of a process that calls: a context of its own, so that no session is resumed. */
@@ -165,6 +166,22 @@ class TlsListenersTest {
             }
             assertThrows(StatusRuntimeException.class, () -> echo(grpc.port(), Tls.NONE));
         }
+    }
+
+    /** The address of a pod is in no certificate: those of a fleet have a name in common. */
+    @Test
+    void aCallToAnAddressThatChangesNeedsTheNameOfPeers() throws Exception {
+        Path fleet = ours.certificate("fleet", "DNS:tierlog-peers");
+        try (GrpcServer grpc = grpc(Tls.of(files(fleet, null, TlsFiles.Version.TLS13)))) {
+            assertArrayEquals(new byte[] {1, 2}, echo(grpc.port(), callerOf("tierlog-peers")));
+            assertEquals(TlsFault.OTHER_HOST, fault(assertThrows(StatusRuntimeException.class, () -> echo(grpc.port(), callerOf("another-name")))));
+            assertEquals(TlsFault.OTHER_HOST, fault(assertThrows(StatusRuntimeException.class, () -> echo(grpc.port(), caller(null)))));
+        }
+    }
+
+    private Tls callerOf(String peerName) {
+        return Tls.of(new TlsFiles(Optional.empty(), Optional.empty(), Optional.empty(), Optional.of(ours.authority()), TlsFiles.Version.TLS13,
+                Set.of(), Optional.of(peerName)));
     }
 
     @Test
@@ -291,7 +308,7 @@ class TlsListenersTest {
                 "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n".getBytes(StandardCharsets.US_ASCII));
         assertUnusable(garbage, "--tls-certificates", "garbage.pem");
         assertThrows(IllegalArgumentException.class, () -> new TlsFiles(
-                Optional.empty(), Optional.of(server), Optional.empty(), Optional.empty(), TlsFiles.Version.TLS13, Set.of()));
+                Optional.empty(), Optional.of(server), Optional.empty(), Optional.empty(), TlsFiles.Version.TLS13, Set.of(), Optional.empty()));
     }
 
     private static void assertUnusable(Path file, String... says) {

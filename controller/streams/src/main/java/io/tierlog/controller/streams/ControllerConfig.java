@@ -85,7 +85,7 @@ public record ControllerConfig(
                 kafka,
                 Topics.DEFAULT,
                 Optional.empty(),
-                "tierlog-controller",
+                Topics.DEFAULT.controllers(),
                 CoreVersion.CURRENT,
                 Optional.empty(),
                 stateDir,

@@ -12,6 +12,7 @@ import io.tierlog.events.config.OptionValues;
 import io.tierlog.events.config.Options;
 import io.tierlog.events.config.TlsOptions;
 import io.tierlog.events.registry.RegistryLimits;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.traces.TraceOptions;
 import java.util.Optional;
 import java.util.regex.Pattern;
@@ -50,7 +51,7 @@ public final class ControllerOptions {
                 .group("Instance", Importance.HIGH)
                 .option(STATE_DIR, ConfigDef.Type.STRING, "~/.tierlog/controller", Bounds.PATH, "DIR",
                         "Directory of the state, on a disk that survives restarts.")
-                .option(APPLICATION_ID, ConfigDef.Type.STRING, "tierlog-controller", NAME, "NAME", "Instances with the same name share the work.")
+                .text(APPLICATION_ID, NAME, "NAME", "Instances with the same name share the work (default: PREFIX-controller).")
                 .text(INSTANCE_ID, NAME, "NAME", "Name of this instance, kept over restarts (default: one kept in the state directory).")
                 .number(CORE_VERSION, CoreVersion.CURRENT, CoreVersion.OLDEST, CoreVersion.CURRENT, "N",
                         "Decide by this version of the core. During a rolling upgrade keep the old one, so that the old build can take over again.")
@@ -91,10 +92,11 @@ public final class ControllerOptions {
         if (kafka.signing().isPresent() && !kafka.signing().get().keys().isMaster()) {
             throw new IllegalArgumentException("a controller needs the master keys: --record-keys names a file of derived keys");
         }
+        Topics topics = LogOptions.topics(values);
         ControllerConfig.Builder builder = ControllerConfig.of(kafka, values.requirePath(STATE_DIR))
                 .with()
-                .topics(LogOptions.topics(values))
-                .applicationId(values.text(APPLICATION_ID))
+                .topics(topics)
+                .applicationId(values.optional(APPLICATION_ID).orElseGet(topics::controllers))
                 .coreVersion(values.number(CORE_VERSION))
                 .http(values.text(HTTP_HOST), values.number(HTTP_PORT))
                 .streams(StreamsTuning.DEFAULTS.withCommitIntervalMs(values.number(COMMIT_INTERVAL_MS))

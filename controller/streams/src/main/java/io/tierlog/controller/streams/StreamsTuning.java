@@ -79,13 +79,6 @@ public record StreamsTuning(
                 sampleRows);
     }
 
-    /** The same with other samples of the tables. */
-    public StreamsTuning withSamples(int everyTicks, int rows) {
-        return new StreamsTuning(commitIntervalMs, transactionTimeoutMs, sessionTimeoutMs, stuckMs, standbyReplicas, recordCacheBytes,
-                rocksDbBytes, threads,
-                everyTicks, rows);
-    }
-
     static void within(String name, long value, long least, long most) {
         if (value < least || value > most) {
             throw new IllegalArgumentException(name + " = " + value + " is outside " + least + " to " + most);

@@ -5,7 +5,6 @@ import io.grpc.ServerInterceptor;
 import io.tierlog.agent.app.engine.AgreedLayouts;
 import io.tierlog.agent.app.engine.EngineApiHealth;
 import io.tierlog.agent.app.engine.EngineServer;
-import io.tierlog.agent.app.engine.Layouts;
 import io.tierlog.agent.app.log.AgentLog;
 import io.tierlog.agent.app.log.CommandSource;
 import io.tierlog.agent.app.log.DeadLetters;
@@ -49,7 +48,9 @@ import io.tierlog.events.TopicAdmin;
 import io.tierlog.events.acl.AccessRole;
 import io.tierlog.events.acl.AclTable;
 import io.tierlog.events.registry.RegistryClient;
+import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.Sha256;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.TierCapacity;
 import io.tierlog.schemas.TierUsage;
@@ -308,11 +309,6 @@ public final class AgentApp implements AutoCloseable {
         return engines.port();
     }
 
-    /** Port of the peer API; -1 when it has none. */
-    public int peerPort() {
-        return peerServer.map(PeerServer::port).orElse(-1);
-    }
-
     /** Port of metrics and health; -1 when there is none. */
     public int statusPort() {
         return page.map(StatusPage::port).orElse(-1);
@@ -453,7 +449,7 @@ public final class AgentApp implements AutoCloseable {
                 config.nodesPerInstance(),
                 config.ranks(),
                 effective,
-                Layouts.sha256(lines.toString()),
+                Bytes.wrapUnshared(Sha256.of(lines.toString())),
                 registrations.spokenFor(),
                 peerAddress(),
                 false);

@@ -24,7 +24,6 @@ import io.tierlog.controller.http.HealthParts;
 import io.tierlog.controller.http.StatusServer;
 import io.tierlog.events.Closers;
 import io.tierlog.events.Codec;
-import io.tierlog.events.RareWarning;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.TopicAdmin;
 import io.tierlog.events.acl.AccessRole;
@@ -33,6 +32,7 @@ import io.tierlog.events.registry.RegistryClient;
 import io.tierlog.events.registry.SchemaIds;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.Event;
+import io.tierlog.threads.RareWarning;
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -229,9 +229,13 @@ public final class BridgeApp implements AutoCloseable {
     }
 
     private void decide(long nowMs) {
-        for (Fact fact = decisions.poll(); fact != null; fact = decisions.poll()) {
-            Fact decided = fact;
-            sessions.find(fact.envelope().aggregate()).ifPresent(session -> session.decided(nowMs, decided));
+        // A node that is accepted reports all its blocks at once: when many are, each waits until the events of those before it have left.
+        while (!writer.congested()) {
+            Fact fact = decisions.poll();
+            if (fact == null) {
+                return;
+            }
+            sessions.find(fact.envelope().aggregate()).ifPresent(session -> session.decided(nowMs, fact));
         }
     }
 

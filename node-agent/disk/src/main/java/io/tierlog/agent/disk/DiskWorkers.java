@@ -11,6 +11,7 @@ import io.tierlog.agent.queue.UnitQueue.Load;
 import io.tierlog.agent.queue.UnitQueue.Unit;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.OperationReason;
+import io.tierlog.threads.RareWarning;
 import io.tierlog.threads.ThreadFaults;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -19,7 +20,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
 import org.slf4j.Logger;
@@ -36,7 +36,6 @@ import org.slf4j.LoggerFactory;
 public final class DiskWorkers implements DiskTransfers, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DiskWorkers.class);
     private static final int MOST_NAMESPACES = 1_000;
-    private static final long NANOS_BETWEEN_WARNINGS = 5_000_000_000L;
 
     /** Does a run of blocks of a unit, from and to by index; results in their order. */
     private interface Doer {
@@ -49,7 +48,7 @@ public final class DiskWorkers implements DiskTransfers, AutoCloseable {
     private final UnitQueue readers;
     private final UnitQueue writers;
     private final AtomicBoolean compacting = new AtomicBoolean();
-    private final AtomicLong warnedAtNs = new AtomicLong(System.nanoTime() - NANOS_BETWEEN_WARNINGS);
+    private final RareWarning warning = new RareWarning(LOG);
     private final Map<String, Namespace> namespaces = Collections.synchronizedMap(new LinkedHashMap<>(16, 0.75f, true) {
         private static final long serialVersionUID = 1L;
 
@@ -141,7 +140,7 @@ public final class DiskWorkers implements DiskTransfers, AutoCloseable {
                 DiskResult result = done.get(i - from);
                 results[i] = new UnitResult(result.status(), result.reason(), result.crc32c(), result.generation());
                 if (!result.isDone() && result.reason() != OperationReason.NOT_FOUND) {
-                    warn(result.detail());
+                    warning.warn("disk tier: {}", result.detail());
                 }
             }
         } catch (RuntimeException | Error e) {
@@ -172,15 +171,6 @@ public final class DiskWorkers implements DiskTransfers, AutoCloseable {
         }
         if (!more || !submitCompaction()) {
             compacting.set(false);
-        }
-    }
-
-    /** A disk that is gone fails every block; one line in five seconds is enough. */
-    private void warn(String detail) {
-        long last = warnedAtNs.get();
-        long now = System.nanoTime();
-        if (now - last >= NANOS_BETWEEN_WARNINGS && warnedAtNs.compareAndSet(last, now)) {
-            LOG.warn("disk tier: {} (further failures within 5 s are not shown)", detail);
         }
     }
 

@@ -2,9 +2,8 @@
 package io.tierlog.agent.disk;
 
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.Sha256;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 
 /**
  * A namespace and the SHA-256 of its text, under which it stands in names. Immutable.
@@ -21,10 +20,6 @@ public record Namespace(String text, Bytes digest) {
     }
 
     static Bytes digest(byte[] utf8) {
-        try {
-            return Bytes.wrapUnshared(MessageDigest.getInstance("SHA-256").digest(utf8));
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java platform has SHA-256", e);
-        }
+        return Bytes.wrapUnshared(Sha256.digest().digest(utf8));
     }
 }

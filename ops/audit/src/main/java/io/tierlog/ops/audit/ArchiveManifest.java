@@ -24,6 +24,9 @@ record ArchiveManifest(String prefix, String source, long takenMs, boolean live,
     /** Its name in the directory of the archive. */
     static final String FILE = "archive.properties";
 
+    /** The next one while it is written, or was when the round was killed. */
+    static final String UNFINISHED = FILE + ".part";
+
     private static final long LAYOUT = 1;
     private static final String COPY = "take the archive from a copy that is whole";
 
@@ -129,7 +132,7 @@ record ArchiveManifest(String prefix, String source, long takenMs, boolean live,
             text.line(name + "topic", part.topic).line(name + "partition", part.partition).line(name + "begin", part.begin)
                     .line(name + "end", part.end).line(name + "bytes", part.bytes).line(name + "last", part.last).line(name + "sum", part.sum);
         }
-        Path next = directory.resolve(FILE + ".part");
+        Path next = directory.resolve(UNFINISHED);
         Files.writeString(next, text.sealed());
         Utils.flushFileIfExists(next);
         Files.move(next, directory.resolve(FILE), StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.audit;
 
+import io.tierlog.schemas.Sha256;
 import java.io.IOException;
 import java.io.StringReader;
 import java.util.Properties;
@@ -19,7 +20,7 @@ public final class CheckedText {
 
     /** All lines, and the checksum. */
     public String sealed() {
-        return text + CHECKSUM + Sha256.of(text.toString()) + "\n";
+        return text + CHECKSUM + Sha256.hex(text.toString()) + "\n";
     }
 
     /**
@@ -30,7 +31,7 @@ public final class CheckedText {
      */
     public static Properties open(String sealed, String file) throws IOException {
         int end = sealed.lastIndexOf(CHECKSUM);
-        if (end < 0 || !sealed.substring(end).strip().equals(CHECKSUM + Sha256.of(sealed.substring(0, end)))) {
+        if (end < 0 || !sealed.substring(end).strip().equals(CHECKSUM + Sha256.hex(sealed.substring(0, end)))) {
             throw new IOException(file + " is damaged: its checksum is wrong");
         }
         Properties values = new Properties();

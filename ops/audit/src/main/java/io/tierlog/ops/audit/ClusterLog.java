@@ -6,6 +6,7 @@ import io.tierlog.events.LogSetupException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -311,11 +312,12 @@ public final class ClusterLog implements LogSource {
                 return;
             }
             fetchBytes /= SMALLER;
-            Consumer<byte[], byte[]> next = consumers.apply(fetchBytes);
-            next.assign(consumer.assignment());
-            consumer.assignment().forEach(one -> next.seek(one, consumer.position(one)));
+            Map<TopicPartition, Long> positions = new LinkedHashMap<>();
+            consumer.assignment().forEach(one -> positions.put(one, consumer.position(one)));
             consumer.close(CloseOptions.timeout(Duration.ZERO));
-            consumer = next;
+            consumer = consumers.apply(fetchBytes);
+            consumer.assign(positions.keySet());
+            positions.forEach(consumer::seek);
         }
 
         private boolean isAtEnd() {

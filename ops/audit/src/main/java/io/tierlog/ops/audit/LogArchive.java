@@ -2,6 +2,7 @@
 package io.tierlog.ops.audit;
 
 import io.tierlog.events.topic.Topics;
+import io.tierlog.schemas.Sha256;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -133,7 +134,7 @@ public final class LogArchive {
             return known.get();
         }
         try (Stream<Path> files = Files.list(directory)) {
-            if (files.anyMatch(file -> !file.endsWith(LOCK))) {
+            if (files.anyMatch(file -> !file.endsWith(LOCK) && !file.endsWith(ArchiveManifest.UNFINISHED))) {
                 throw new AuditException(directory + " has files and is no archive: it has no " + ArchiveManifest.FILE, ANOTHER);
             }
         }
@@ -258,15 +259,17 @@ public final class LogArchive {
                 from = all.begin() <= known.last() ? known.last() : end;
             }
             RecordCursor cursor = new RecordCursor(source, topic, partition, from);
-            if (from == known.last()) {
-                LogEntry.Data same = cursor.next();
-                if (same == null || same.offset() != from || !sum(same).equals(known.sum())) {
-                    cursor.close();
+            try {
+                LogEntry.Data same = from == known.last() ? cursor.next() : null;
+                if (from == known.last() && (same == null || same.offset() != from || !sum(same).equals(known.sum()))) {
                     throw new AuditException("the record " + topic + "-" + partition + "@" + from + " is not the one in the archive: it is of another"
                             + " log, or the end of the log was lost and written again", ANOTHER);
                 }
+                return cursor;
+            } catch (AuditException e) {
+                cursor.close();
+                throw e;
             }
-            return cursor;
         }
 
         private void batch(RecordCursor cursor) throws IOException {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.audit;
 
+import io.tierlog.schemas.Sha256;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;

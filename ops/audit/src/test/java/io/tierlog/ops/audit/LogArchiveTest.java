@@ -145,6 +145,15 @@ class LogArchiveTest {
         assertEquals(List.of("0 1000 k0 a []", "1 1001 k1 b []", "2 1002 k2 c []"), values(EVENTS));
     }
 
+    /** Killed before it had its first manifest. */
+    @Test
+    void aFirstRoundThatWasKilledIsBegunAgain() throws Exception {
+        Files.createDirectories(archive);
+        Files.writeString(archive.resolve(ArchiveManifest.UNFINISHED), "lay");
+        append(log(List.of(data(0, "a")), List.of(data(0, "d"))));
+        assertEquals(List.of("0 1000 k0 a []"), values(EVENTS));
+    }
+
     @Test
     void aTruncatedArchiveIsRefused() throws Exception {
         append(log(List.of(data(0, "a"), data(1, "b")), List.of(data(0, "d"))));

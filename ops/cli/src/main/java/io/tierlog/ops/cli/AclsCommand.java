@@ -31,6 +31,7 @@ import org.apache.kafka.common.acl.AclBinding;
 import org.apache.kafka.common.acl.AclBindingFilter;
 import org.apache.kafka.common.errors.AuthorizationException;
 import org.apache.kafka.common.errors.SecurityDisabledException;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -58,15 +59,15 @@ final class AclsCommand extends CommandGroup {
         @Option(
                 names = "--application-id",
                 paramLabel = "NAME",
-                description = "The controllers' --application-id (default: ${DEFAULT-VALUE}).")
-        String applicationId = "tierlog-controller";
+                description = "The controllers' --application-id (default: PREFIX-controller).")
+        @Nullable String applicationId;
 
         @Option(names = "--format", paramLabel = "FORMAT", description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
         OutputFormat format = OutputFormat.text;
 
         /** The ACLs of the chosen roles; of a role twice, the ones of both principals. */
         Map<AclBinding, AccessRole> bindings() {
-            AclTable table = new AclTable(cluster.topics(), applicationId);
+            AclTable table = new AclTable(cluster.topics(), applicationId == null ? cluster.topics().controllers() : applicationId);
             Map<AclBinding, AccessRole> all = new LinkedHashMap<>();
             if (principals.isEmpty()) {
                 for (AccessRole role : AccessRole.values()) {

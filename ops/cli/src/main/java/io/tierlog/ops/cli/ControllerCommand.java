@@ -15,6 +15,7 @@ import io.tierlog.ops.cli.command.OptionFlags;
 import io.tierlog.ops.cli.command.ReadyLine;
 import io.tierlog.ops.cli.command.RestLine;
 import io.tierlog.ops.cli.command.ServiceCommand;
+import io.tierlog.tls.TlsFiles;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.time.Duration;
@@ -34,7 +35,6 @@ import picocli.CommandLine.Option;
 final class ControllerCommand extends ServiceCommand<ControllerCommand.Both> {
     private static final Logger LOG = LoggerFactory.getLogger(ControllerCommand.class);
     private static final String NO_DIRECTORY = "no.directory";
-    private static final Duration RUNNING = Duration.ofSeconds(90);
 
     @Option(
             names = RestLine.FLAG,
@@ -79,20 +79,17 @@ final class ControllerCommand extends ServiceCommand<ControllerCommand.Both> {
         }
 
         private String url() {
-            return "http://" + config.http().orElseThrow().host() + ":" + controller.httpPort();
+            return new Endpoint(config.http().orElseThrow().host(), controller.httpPort()).url(config.tls().of(TlsFiles.Plain.STATUS));
         }
 
         private String apiUrl() {
-            return "http://" + new Endpoint(config.api().orElseThrow().listen().host(), controller.apiPort());
+            return new Endpoint(config.api().orElseThrow().listen().host(), controller.apiPort()).url(config.tls());
         }
     }
 
     @Override
-    protected void awaitUp(Both both) throws InterruptedException {
-        if (!both.controller().awaitRunning(RUNNING)) {
-            throw new CliError("the controller is " + both.controller().state() + " after " + RUNNING.toSeconds() + " s", "run again with --verbose",
-                    CliError.FAILURE);
-        }
+    protected boolean awaitUp(Both both, Duration patience) throws InterruptedException {
+        return both.controller().awaitRunning(patience);
     }
 
     @Override

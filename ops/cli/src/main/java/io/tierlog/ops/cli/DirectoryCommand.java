@@ -5,7 +5,6 @@ import io.tierlog.controller.directory.DirectoryApp;
 import io.tierlog.controller.directory.DirectoryOptions;
 import io.tierlog.events.config.OptionValues;
 import io.tierlog.events.config.Options;
-import io.tierlog.ops.cli.command.CliError;
 import io.tierlog.ops.cli.command.OptionFlags;
 import io.tierlog.ops.cli.command.ServiceCommand;
 import java.time.Duration;
@@ -24,8 +23,6 @@ import picocli.CommandLine.Command;
             "beside itself, unless it has --no-directory."
         })
 final class DirectoryCommand extends ServiceCommand<DirectoryInstance> {
-    private static final Duration RUNNING = Duration.ofSeconds(90);
-
     @Override
     public Options options() {
         return DirectoryOptions.options();
@@ -37,12 +34,8 @@ final class DirectoryCommand extends ServiceCommand<DirectoryInstance> {
     }
 
     @Override
-    protected void awaitUp(DirectoryInstance directory) throws InterruptedException {
-        DirectoryApp app = directory.app();
-        if (!app.awaitRunning(RUNNING)) {
-            throw new CliError("the directory is " + app.streams().state() + " after " + RUNNING.toSeconds() + " s", "run again with --verbose",
-                    CliError.FAILURE);
-        }
+    protected boolean awaitUp(DirectoryInstance directory, Duration patience) throws InterruptedException {
+        return directory.app().awaitRunning(patience);
     }
 
     @Override

@@ -63,7 +63,7 @@ final class DirectoryInstance implements AutoCloseable {
 
     /** URL of its HTTP API, once it is started. */
     String httpUrl() {
-        return "http://" + new Endpoint(config.endpoints().http().host(), app().httpPort());
+        return new Endpoint(config.endpoints().http().host(), app().httpPort()).url(config.tls());
     }
 
     /** Adds to the line that a program reads when an instance is up. */

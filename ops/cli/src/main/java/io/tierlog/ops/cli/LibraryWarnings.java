@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli;
 
-import io.tierlog.events.RareWarning;
+import io.tierlog.threads.RareWarning;
 import java.util.logging.Handler;
 import java.util.logging.Level;
 import java.util.logging.LogManager;

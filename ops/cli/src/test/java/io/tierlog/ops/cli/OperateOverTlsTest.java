@@ -56,7 +56,7 @@ class OperateOverTlsTest {
         Path operator = ours.certificate("operator");
         Path strangers = Certificates.in(directory.resolve("strangers")).authority();
         Tls tls = Tls.of(new TlsFiles(Optional.of(server), Optional.empty(), Optional.of(ours.authority()), Optional.empty(),
-                TlsFiles.Version.TLS13, Set.of()));
+                TlsFiles.Version.TLS13, Set.of(), Optional.empty()));
         try (HttpServer api = new HttpServer(new Listener("--test", new Endpoint("127.0.0.1", 0), new ServerLimits(1 << 16, 8, 4), tls),
                 Tokens.of(Optional.empty()), List.of(Route.get("/v1/nodes", Set.of("limit", "after"), _ -> {
                     var body = JsonNodeFactory.instance.objectNode().putNull("next");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.dashboard;
 
+import io.tierlog.controller.http.Endpoint;
 import io.tierlog.controller.http.Tokens;
 import io.tierlog.events.Closers;
 import io.tierlog.events.Codec;
@@ -20,6 +21,7 @@ import io.tierlog.ops.dashboard.web.LogWork;
 import io.tierlog.ops.dashboard.web.PageServer;
 import io.tierlog.ops.dashboard.web.Pages;
 import io.tierlog.ops.dashboard.web.TimeTravel;
+import io.tierlog.tls.Tls;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
@@ -31,11 +33,11 @@ public final class DashboardApp implements AutoCloseable {
     private final DashboardStreams streams;
     private final PageServer server;
     private final String host;
-    private final String scheme;
+    private final Tls tls;
 
     private DashboardApp(DashboardConfig config, boolean whenAsked) {
         host = config.listen().host();
-        scheme = config.tls().serves() ? "https://" : "http://";
+        tls = config.tls();
         try {
             Tokens tokens = closers.add("tokens", Tokens.of(config.access(), config.tls()));
             try (TopicAdmin admin = new TopicAdmin(config.kafka())) {
@@ -90,7 +92,7 @@ public final class DashboardApp implements AutoCloseable {
 
     /** Where browsers find it. */
     public String url() {
-        return scheme + (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + server.port() + "/";
+        return new Endpoint(host, server.port()).url(tls) + "/";
     }
 
     /** The port of the page. */

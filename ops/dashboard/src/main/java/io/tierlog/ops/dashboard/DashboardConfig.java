@@ -35,17 +35,15 @@ public record DashboardConfig(
         FoldLimits limits, Tls tls) {
     /** Refuses an address that is open to all from everywhere, unless that is configured. */
     public DashboardConfig {
-        if (access.isOpen() && !insecure && !listen.toSocketAddress().getAddress().isLoopbackAddress()) {
-            throw new IllegalArgumentException(PageServer.LISTEN_FLAG + " " + listen + " can be reached from other machines, and without tokens every"
-                    + " caller sees the requests of all tenants: give --api-tokens FILE or --oidc-issuer, or listen on 127.0.0.1, or set"
-                    + " --api-insecure");
+        if (access.isOpen() && !insecure) {
+            listen.requireLoopback(PageServer.LISTEN_FLAG, "sees the requests of all tenants", AccessRules.TO_BE_REACHED);
         }
         stateDir = stateDir.toAbsolutePath().normalize();
     }
 
     /** On loopback, without tokens, with the bundled schemas. */
     public static DashboardConfig of(KafkaAccess kafka, Topics topics, Path stateDir, int port) {
-        return new DashboardConfig(kafka, topics, Optional.empty(), topics.prefix() + "-dashboard", stateDir, new Endpoint("127.0.0.1", port),
+        return new DashboardConfig(kafka, topics, Optional.empty(), topics.dashboards(), stateDir, new Endpoint("127.0.0.1", port),
                 AccessRules.OPEN, false, Optional.empty(), Optional.empty(), FoldLimits.DEFAULTS, Tls.NONE);
     }
 

@@ -50,7 +50,7 @@ public final class DashboardOptions {
     /** The configuration. */
     public static DashboardConfig config(OptionValues values) {
         return new DashboardConfig(LogOptions.kafka(values), LogOptions.topics(values), LogOptions.registry(values, RegistryLimits.DEFAULTS),
-                values.optional(ControllerOptions.APPLICATION_ID).orElseGet(() -> LogOptions.topics(values).prefix() + "-dashboard"),
+                values.optional(ControllerOptions.APPLICATION_ID).orElseGet(() -> LogOptions.topics(values).dashboards()),
                 values.requirePath(ControllerOptions.STATE_DIR), Endpoint.parse(values.text(LISTEN)), AccessOptions.rules(values),
                 values.flag(AccessOptions.INSECURE), values.optional(OPERATOR_API).map(URI::create),
                 values.optional(SNAPSHOTS).map(OptionValues::path), FoldLimits.DEFAULTS,

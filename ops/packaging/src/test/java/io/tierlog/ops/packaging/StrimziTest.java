@@ -56,7 +56,7 @@ class StrimziTest {
             new TreeMap<>(spec.settings()).forEach(config::put);
         }
         ArrayNode roles = all.putArray("roles");
-        AclTable table = new AclTable(topics, "tierlog-controller");
+        AclTable table = new AclTable(topics, topics.controllers());
         for (AccessRole role : AccessRole.values()) {
             ObjectNode object = roles.addObject().put("name", role.name().toLowerCase(Locale.ROOT));
             ArrayNode acls = object.putArray("acls");

@@ -2,9 +2,7 @@
 package io.tierlog.controller.core.table;
 
 import io.tierlog.schemas.Bytes;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
+import io.tierlog.schemas.Sha256;
 import java.util.Arrays;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -41,11 +39,6 @@ public final class Namespaces {
     }
 
     private static Bytes compute(String namespace) {
-        try {
-            byte[] whole = MessageDigest.getInstance("SHA-256").digest(namespace.getBytes(StandardCharsets.UTF_8));
-            return Bytes.wrapUnshared(Arrays.copyOf(whole, DIGEST_BYTES));
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("This Java has no SHA-256, which every Java must have", e);
-        }
+        return Bytes.wrapUnshared(Arrays.copyOf(Sha256.of(namespace), DIGEST_BYTES));
     }
 }

@@ -5,6 +5,8 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.tierlog.controller.http.Problem;
+import io.tierlog.tls.HttpCalls;
+import io.tierlog.tls.Tls;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -19,37 +21,40 @@ import java.util.Map;
  */
 public final class EngineTokenizer implements Tokenizer {
     private static final Duration PATIENCE = Duration.ofSeconds(1);
+    /** Of an answer: a million tokens in decimals take less. */
+    private static final int MOST_BYTES = 16 << 20;
     private static final ObjectMapper MAPPER = new ObjectMapper();
 
-    private final HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(PATIENCE).build();
+    private final HttpClient client;
     private final URI tokenize;
 
-    private EngineTokenizer(URI tokenize) {
+    private EngineTokenizer(URI tokenize, Tls tls) {
         this.tokenize = tokenize;
+        client = tls.client(HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(PATIENCE)).build();
     }
 
     /**
      * Reads the address of an engine's HTTP server, http://HOST:PORT.
      *
+     * @param tls of the process
      * @throws IllegalArgumentException when it is none
      */
-    public static EngineTokenizer parse(String text) {
+    public static EngineTokenizer parse(String text, Tls tls) {
         URI base = URI.create(text);
         if (base.getHost() == null || !("http".equals(base.getScheme()) || "https".equals(base.getScheme()))) {
             throw new IllegalArgumentException("'" + text + "' is no address of an engine: give http://HOST:PORT");
         }
-        return new EngineTokenizer(URI.create(text.replaceFirst("/+$", "") + "/tokenize"));
+        return new EngineTokenizer(URI.create(text.replaceFirst("/+$", "") + "/tokenize"), tls);
     }
 
     @Override
     public long[] tokens(String model, String prompt) {
         try {
             HttpRequest request = HttpRequest.newBuilder(tokenize)
-                    .timeout(PATIENCE)
                     .header("Content-Type", "application/json")
                     .POST(HttpRequest.BodyPublishers.ofByteArray(MAPPER.writeValueAsBytes(Map.of("model", model, "prompt", prompt))))
                     .build();
-            HttpResponse<byte[]> answer = client.send(request, HttpResponse.BodyHandlers.ofByteArray());
+            HttpResponse<byte[]> answer = HttpCalls.send(client, request, MOST_BYTES, PATIENCE);
             if (answer.statusCode() != 200) {
                 throw unavailable("status " + answer.statusCode());
             }

@@ -2,6 +2,7 @@
 package io.tierlog.controller.directory.api;
 
 import io.tierlog.controller.http.PackedKeys;
+import io.tierlog.schemas.Sha256;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.security.MessageDigest;
@@ -16,7 +17,7 @@ public final class SglangKeys implements TokenHasher {
 
     @Override
     public PackedKeys keys(long[] tokens, int blockTokens) {
-        MessageDigest digest = VllmKeys.sha256();
+        MessageDigest digest = Sha256.digest();
         ByteBuffer keys = ByteBuffer.allocate(tokens.length / blockTokens * Long.BYTES);
         ByteBuffer block = ByteBuffer.allocate(blockTokens * Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN);
         byte[] parent = new byte[0];

@@ -4,10 +4,9 @@ package io.tierlog.controller.directory.api;
 import com.dynatrace.hash4j.hashing.HashValue128;
 import com.dynatrace.hash4j.hashing.Hashing;
 import io.tierlog.controller.http.PackedKeys;
+import io.tierlog.schemas.Sha256;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -38,7 +37,7 @@ public final class VllmKeys implements TokenHasher {
 
         byte[] of(byte[] bytes) {
             if (this == SHA256) {
-                return sha256().digest(bytes);
+                return Sha256.digest().digest(bytes);
             }
             HashValue128 hash = Hashing.xxh3_128().hashBytesTo128Bits(bytes);
             return ByteBuffer.allocate(2 * Long.BYTES).putLong(hash.getMostSignificantBits()).putLong(hash.getLeastSignificantBits()).array();
@@ -77,13 +76,5 @@ public final class VllmKeys implements TokenHasher {
             keys.writeBytes(numbers ? Arrays.copyOfRange(parent, parent.length - NUMBERS, parent.length) : parent);
         }
         return new PackedKeys(keys.toByteArray(), numbers ? NUMBERS : root.length);
-    }
-
-    static MessageDigest sha256() {
-        try {
-            return MessageDigest.getInstance("SHA-256");
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("This Java has no SHA-256, which every Java must have", e);
-        }
     }
 }

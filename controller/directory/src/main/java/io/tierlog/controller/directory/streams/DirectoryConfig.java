@@ -58,15 +58,8 @@ public record DirectoryConfig(
         /** Refuses addresses that are open to every caller from everywhere, unless that is configured. */
         public Endpoints {
             if (access.isOpen() && !insecure) {
-                requireLoopback("--directory-listen", http);
-                requireLoopback("--directory-grpc-listen", grpc);
-            }
-        }
-
-        private static void requireLoopback(String option, Endpoint endpoint) {
-            if (!endpoint.toSocketAddress().getAddress().isLoopbackAddress()) {
-                throw new IllegalArgumentException(option + " " + endpoint + " can be reached from other machines, and without tokens every caller"
-                        + " sees the blocks of all tenants: give --api-tokens FILE or --oidc-issuer, or listen on 127.0.0.1, or set --api-insecure");
+                http.requireLoopback("--directory-listen", "sees the blocks of all tenants", AccessRules.TO_BE_REACHED);
+                grpc.requireLoopback("--directory-grpc-listen", "sees the blocks of all tenants", AccessRules.TO_BE_REACHED);
             }
         }
 
@@ -74,11 +67,6 @@ public record DirectoryConfig(
         public static Endpoints loopback(int http, int grpc) {
             return new Endpoints(new Endpoint("127.0.0.1", http), new Endpoint("127.0.0.1", grpc), Optional.empty(),
                     Optional.empty(), AccessRules.OPEN, Optional.empty(), false);
-        }
-
-        /** The same with metrics and health. */
-        public Endpoints withStatus(Endpoint where) {
-            return new Endpoints(http, grpc, advertised, Optional.of(where), access, peerToken, insecure);
         }
 
         /** The same with tokens, and with this instance's own token for the other instances. */
@@ -102,7 +90,7 @@ public record DirectoryConfig(
 
     /** The defaults: bundled schemas, any free ports of loopback, no tokens. */
     public static DirectoryConfig of(KafkaAccess kafka, Topics topics, Path stateDir) {
-        return new DirectoryConfig(kafka, topics, Optional.empty(), topics.prefix() + "-directory", Optional.empty(), stateDir,
+        return new DirectoryConfig(kafka, topics, Optional.empty(), topics.directories(), Optional.empty(), stateDir,
                 Endpoints.loopback(0, 0), DirectoryLimits.DEFAULTS, Costs.DEFAULTS, Tls.NONE);
     }
 

@@ -3,7 +3,7 @@ package io.tierlog.controller.directory.streams;
 
 import io.tierlog.controller.http.HealthParts;
 import io.tierlog.events.Causes;
-import io.tierlog.events.RareWarning;
+import io.tierlog.threads.RareWarning;
 import io.tierlog.threads.Supervised;
 import java.time.Duration;
 import java.util.LinkedHashMap;

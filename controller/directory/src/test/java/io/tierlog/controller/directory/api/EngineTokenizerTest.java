@@ -10,6 +10,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.sun.net.httpserver.HttpServer;
 import io.tierlog.controller.http.Problem;
+import io.tierlog.tls.Tls;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -37,6 +38,12 @@ class EngineTokenizerTest {
             String prompt = asked.path("prompt").asText();
             switch (asked.path("model").asText()) {
                 case "slow" -> hang.join();
+                case "half" -> {
+                    exchange.sendResponseHeaders(200, 100);
+                    exchange.getResponseBody().write('{');
+                    exchange.getResponseBody().flush();
+                    hang.join();
+                }
                 case "strange" -> prompt = "";
                 default -> { }
             }
@@ -58,7 +65,7 @@ class EngineTokenizerTest {
     }
 
     private EngineTokenizer tokenizer() {
-        return EngineTokenizer.parse("http://127.0.0.1:" + engine.getAddress().getPort() + "/");
+        return EngineTokenizer.parse("http://127.0.0.1:" + engine.getAddress().getPort() + "/", Tls.NONE);
     }
 
     @Test
@@ -66,11 +73,11 @@ class EngineTokenizerTest {
         assertArrayEquals(new long[] {'a', '"', 'z'}, tokenizer().tokens("m", "a\"z"));
     }
 
-    /** A call does not wait longer than a second for an engine that hangs. */
+    /** A call does not wait longer than a second for an engine that hangs, also in the middle of its answer. */
     @Test
     void anEngineThatDoesNotAnswerIsNamed() {
         EngineTokenizer tokenizer = tokenizer();
-        for (String model : List.of("unknown", "strange", "slow")) {
+        for (String model : List.of("unknown", "strange", "slow", "half")) {
             Problem problem = assertThrows(Problem.class, () -> tokenizer.tokens(model, "ab"), model);
             assertEquals(Problem.Kind.NOT_READY, problem.kind(), model);
             assertTrue(String.valueOf(problem.getMessage()).contains("/tokenize"), problem.toString());
@@ -83,7 +90,7 @@ class EngineTokenizerTest {
     @Test
     void anAddressIsOfHttp() {
         for (String text : List.of("", "127.0.0.1:8000", "ftp://host", "http://")) {
-            assertThrows(IllegalArgumentException.class, () -> EngineTokenizer.parse(text), text);
+            assertThrows(IllegalArgumentException.class, () -> EngineTokenizer.parse(text, Tls.NONE), text);
         }
     }
 }

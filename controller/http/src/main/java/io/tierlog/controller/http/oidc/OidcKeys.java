@@ -2,8 +2,8 @@
 package io.tierlog.controller.http.oidc;
 
 import io.tierlog.threads.Supervised;
+import io.tierlog.tls.HttpCalls;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -118,18 +118,12 @@ final class OidcKeys implements AutoCloseable {
     }
 
     private String fetched(HttpClient http) throws IOException, InterruptedException {
-        HttpRequest request = HttpRequest.newBuilder(URI.create(where)).timeout(PATIENCE).header("Accept", "application/json").build();
-        HttpResponse<InputStream> answer = http.send(request, HttpResponse.BodyHandlers.ofInputStream());
-        try (InputStream body = answer.body()) {
-            if (answer.statusCode() != OK) {
-                throw new IOException("it answers with status " + answer.statusCode());
-            }
-            byte[] bytes = body.readNBytes(MOST_BYTES + 1);
-            if (bytes.length > MOST_BYTES) {
-                throw new IOException("it answers with more than " + MOST_BYTES + " bytes");
-            }
-            return new String(bytes, StandardCharsets.UTF_8);
+        HttpRequest request = HttpRequest.newBuilder(URI.create(where)).header("Accept", "application/json").build();
+        HttpResponse<byte[]> answer = HttpCalls.send(http, request, MOST_BYTES, PATIENCE);
+        if (answer.statusCode() != OK) {
+            throw new IOException("it answers with status " + answer.statusCode());
         }
+        return new String(answer.body(), StandardCharsets.UTF_8);
     }
 
     /** Those that can verify signatures: secrets, keys to encrypt with and short keys are left out. */

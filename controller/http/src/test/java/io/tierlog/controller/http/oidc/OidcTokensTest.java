@@ -21,7 +21,11 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -235,6 +239,45 @@ class OidcTokensTest {
             assertThrows(OidcRefusedException.class, () -> tokens.verify(old));
         } finally {
             provider.stop(0);
+        }
+    }
+
+    /** The headers come and the keys do not: the process starts all the same, and reads them once they come. */
+    @Test
+    void aProviderThatStopsInTheMiddleOfItsKeysHoldsNothingUp() throws Exception {
+        AtomicBoolean stalls = new AtomicBoolean(true);
+        CountDownLatch end = new CountDownLatch(1);
+        byte[] body = ProviderTokens.keySet(rsa).getBytes(StandardCharsets.UTF_8);
+        ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+        HttpServer provider = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        provider.setExecutor(threads);
+        provider.createContext("/keys", exchange -> {
+            exchange.sendResponseHeaders(200, body.length);
+            exchange.getResponseBody().write(body, 0, 1);
+            exchange.getResponseBody().flush();
+            if (stalls.getAndSet(false)) {
+                awaitEnd(end);
+            }
+            exchange.getResponseBody().write(body, 1, body.length - 1);
+            exchange.close();
+        });
+        provider.start();
+        String token = signed(good());
+        try (OidcTokens tokens = tokens(rules("http://127.0.0.1:" + provider.getAddress().getPort() + "/keys"), at(NOW))) {
+            assertThrows(OidcRefusedException.class, () -> tokens.verify(token));
+            await(() -> accepts(tokens, token));
+        } finally {
+            end.countDown();
+            provider.stop(0);
+            threads.close();
+        }
+    }
+
+    private static void awaitEnd(CountDownLatch end) {
+        try {
+            end.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 

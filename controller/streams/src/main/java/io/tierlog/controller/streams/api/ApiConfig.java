@@ -19,15 +19,8 @@ public record ApiConfig(Endpoint listen, Optional<Endpoint> grpc, AccessRules ac
     /** Refuses a reachable address without tokens, unless that is explicitly allowed. */
     public ApiConfig {
         if (access.isOpen() && !insecure) {
-            requireLoopback("--api-listen", listen);
-            grpc.ifPresent(endpoint -> requireLoopback("--grpc-listen", endpoint));
-        }
-    }
-
-    private static void requireLoopback(String option, Endpoint endpoint) {
-        if (!endpoint.toSocketAddress().getAddress().isLoopbackAddress()) {
-            throw new IllegalArgumentException(option + " " + endpoint + " can be reached from other machines, and without tokens every caller"
-                    + " may operate: give --api-tokens FILE or --oidc-issuer, or listen on 127.0.0.1, or set --api-insecure");
+            listen.requireLoopback("--api-listen", "may operate", AccessRules.TO_BE_REACHED);
+            grpc.ifPresent(endpoint -> endpoint.requireLoopback("--grpc-listen", "may operate", AccessRules.TO_BE_REACHED));
         }
     }
 

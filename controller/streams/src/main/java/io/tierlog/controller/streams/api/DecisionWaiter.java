@@ -4,7 +4,8 @@ package io.tierlog.controller.streams.api;
 import io.tierlog.controller.core.invariant.LogInvariants;
 import io.tierlog.events.Partitions;
 import io.tierlog.schemas.decision.Fact;
-import java.util.ArrayList;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
 
 /**
@@ -15,14 +16,17 @@ import java.util.List;
  * nothing.
  */
 final class DecisionWaiter implements AutoCloseable {
+    private static final long UNKNOWN = Long.MAX_VALUE;
+
     private final CommittedState view;
     private final String aggregate;
     private final String clock;
     private final int partition;
     private final int mostFacts;
-    private final List<Fact> facts = new ArrayList<>();
+    /** Until the offset of the input is known, the last ones about the aggregate; then those of the input. */
+    private final Deque<Fact> facts = new ArrayDeque<>();
     private long decidedThrough = -1;
-    private long offset = Long.MAX_VALUE;
+    private long offset = UNKNOWN;
 
     DecisionWaiter(CommittedState view, String aggregate, int partitions, int mostFacts) {
         this.view = view;
@@ -34,13 +38,19 @@ final class DecisionWaiter implements AutoCloseable {
 
     /** Sets the offset of the input that is waited for. */
     void input(long itsOffset) {
-        view.batch(() -> offset = itsOffset);
+        view.batch(() -> {
+            offset = itsOffset;
+            facts.removeIf(fact -> !isConsequence(fact));
+        });
     }
 
-    /** Facts that the input itself has led to, so far. */
+    private boolean isConsequence(Fact fact) {
+        return (aggregate + "@" + offset).equals(fact.envelope().cause());
+    }
+
+    /** Facts that the input itself has led to, so far; the first ones, if there are too many. */
     List<Fact> consequences() {
-        String cause = aggregate + "@" + offset;
-        return facts.stream().filter(fact -> cause.equals(fact.envelope().cause())).toList();
+        return offset == UNKNOWN ? List.of() : List.copyOf(facts);
     }
 
     /** Whether the input has been decided, and all that it led to has been seen. */
@@ -53,8 +63,13 @@ final class DecisionWaiter implements AutoCloseable {
     }
 
     void take(Fact fact) {
-        if (fact.envelope().aggregate().equals(aggregate) && facts.size() < mostFacts) {
-            facts.add(fact);
+        if (fact.envelope().aggregate().equals(aggregate) && (offset == UNKNOWN || isConsequence(fact))) {
+            if (offset == UNKNOWN && facts.size() == mostFacts) {
+                facts.removeFirst();
+            }
+            if (facts.size() < mostFacts) {
+                facts.addLast(fact);
+            }
         }
         decidedThrough = Math.max(decidedThrough, LogInvariants.causeOffset(fact));
     }

@@ -4,9 +4,7 @@ package io.tierlog.agent.app.engine;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Layout;
 import io.tierlog.schemas.LayoutKind;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
+import io.tierlog.schemas.Sha256;
 import java.util.List;
 import java.util.regex.Pattern;
 
@@ -55,7 +53,7 @@ public final class Layouts {
 
     /** The layout digest: 32 bytes. */
     public static Bytes layoutDigest(List<Layout> layouts) {
-        return sha256(canonical(layouts));
+        return Bytes.wrapUnshared(Sha256.of(canonical(layouts)));
     }
 
     /** The canonical text that is digested. */
@@ -103,14 +101,6 @@ public final class Layouts {
             if (layout.blockTokens() != layouts.getFirst().blockTokens()) {
                 throw new IllegalArgumentException(at + ".blockTokens: all groups of a block have the same number of tokens");
             }
-        }
-    }
-
-    public static Bytes sha256(String text) {
-        try {
-            return Bytes.wrapUnshared(MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8)));
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java platform has SHA-256", e);
         }
     }
 }

@@ -4,7 +4,6 @@ package io.tierlog.agent.app.log;
 import io.tierlog.agent.core.api.AgentInput.Registered;
 import io.tierlog.agent.core.port.EventSink;
 import io.tierlog.events.Partitions;
-import io.tierlog.events.RareWarning;
 import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
 import io.tierlog.events.registry.RegistryUnavailableException;
@@ -14,6 +13,7 @@ import io.tierlog.schemas.decision.AgentAccepted;
 import io.tierlog.schemas.decision.AgentRefused;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.Event;
+import io.tierlog.threads.RareWarning;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Optional;
@@ -135,10 +135,9 @@ public final class Registrar {
             throws InterruptedException {
         while (true) {
             try {
-                return switch (reader.read(record.value())) {
-                    case Reading.Decoded<Fact> decoded -> Optional.of(decoded.value());
-                    case Reading.Unreadable<Fact> bad -> Optional.empty();
-                };
+                // By its schema first: a newer controller may decide what this version has no type for.
+                boolean wanted = reader.is(record.value(), AgentAccepted.TYPE) || reader.is(record.value(), AgentRefused.TYPE);
+                return wanted && reader.read(record.value()) instanceof Reading.Decoded<Fact>(Fact fact) ? Optional.of(fact) : Optional.empty();
             } catch (RegistryUnavailableException e) {
                 LOG.warn("a decision waits for the registry: {}", e.getMessage());
                 Thread.sleep(Math.max(1, e.retryInMs()));

@@ -2,12 +2,11 @@
 package io.tierlog.agent.app.peer;
 
 import io.grpc.Metadata;
+import io.tierlog.schemas.Sha256;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +25,7 @@ public final class PeerToken {
 
     private PeerToken(String token) {
         this.token = token;
-        this.digest = digest(token);
+        this.digest = Sha256.of(token);
     }
 
     /**
@@ -65,14 +64,6 @@ public final class PeerToken {
     /** Whether that entry of the metadata, null when there is none, shows this token. */
     boolean isShownBy(@Nullable String authorization) {
         String shown = authorization != null && authorization.startsWith(BEARER) ? authorization.substring(BEARER.length()) : "";
-        return MessageDigest.isEqual(digest, digest(shown));
-    }
-
-    private static byte[] digest(String token) {
-        try {
-            return MessageDigest.getInstance("SHA-256").digest(token.getBytes(StandardCharsets.UTF_8));
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("This Java has no SHA-256, which every Java must have", e);
-        }
+        return MessageDigest.isEqual(digest, Sha256.of(shown));
     }
 }

@@ -2,9 +2,7 @@
 package io.tierlog.agent.app.store;
 
 import io.tierlog.schemas.Bytes;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
+import io.tierlog.schemas.Sha256;
 
 /**
  * Names an object of the store.
@@ -25,10 +23,6 @@ public record ObjectName(Bytes namespace, Bytes key) {
 
     /** The digest under which a namespace stands in names. */
     public static Bytes digest(String namespace) {
-        try {
-            return Bytes.wrapUnshared(MessageDigest.getInstance("SHA-256").digest(namespace.getBytes(StandardCharsets.UTF_8)));
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java platform has SHA-256", e);
-        }
+        return Bytes.wrapUnshared(Sha256.of(namespace));
     }
 }

@@ -13,6 +13,7 @@ import io.tierlog.agent.queue.UnitQueue.Unit;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationReason;
+import io.tierlog.threads.RareWarning;
 import io.tierlog.threads.ThreadFaults;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -21,7 +22,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.slf4j.Logger;
@@ -39,7 +39,6 @@ import org.slf4j.LoggerFactory;
 public final class StoreWorkers implements StoreTransfers, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(StoreWorkers.class);
     private static final int MOST_NAMESPACES = 1_000;
-    private static final long NANOS_BETWEEN_WARNINGS = 5_000_000_000L;
 
     /**
      * What bounds the workers.
@@ -76,7 +75,7 @@ public final class StoreWorkers implements StoreTransfers, AutoCloseable {
     private final UnitQueue readers;
     private final UnitQueue writers;
     private final Map<Long, Probe> probes = new ConcurrentHashMap<>();
-    private final AtomicLong warnedAtNs = new AtomicLong(System.nanoTime() - NANOS_BETWEEN_WARNINGS);
+    private final RareWarning warning = new RareWarning(LOG);
     private final Map<String, Bytes> digests = Collections.synchronizedMap(new LinkedHashMap<>(16, 0.75f, true) {
         private static final long serialVersionUID = 1L;
 
@@ -200,18 +199,9 @@ public final class StoreWorkers implements StoreTransfers, AutoCloseable {
             return failed(OperationReason.IO);
         }
         if (result.status() == BlockStatus.FAILED && result.reason() != OperationReason.NOT_FOUND) {
-            warn(result.detail());
+            warning.warn("store: {}", result.detail());
         }
         return new UnitResult(result.status(), result.reason(), result.crc32c(), result.generation());
-    }
-
-    /** A store that is gone fails every object; one line in five seconds says enough. */
-    private void warn(String detail) {
-        long last = warnedAtNs.get();
-        long now = System.nanoTime();
-        if (now - last >= NANOS_BETWEEN_WARNINGS && warnedAtNs.compareAndSet(last, now)) {
-            LOG.warn("store: {} (further failures within 5 s are not shown)", detail);
-        }
     }
 
     private static UnitResult failed(OperationReason reason) {

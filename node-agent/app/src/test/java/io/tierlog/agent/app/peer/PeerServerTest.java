@@ -112,7 +112,7 @@ class PeerServerTest {
         Certificates ours = Certificates.in(directory.resolve("ours"));
         Optional<Path> node = Optional.of(ours.certificate("node", "IP:127.0.0.1"));
         Optional<Path> authority = Optional.of(ours.authority());
-        Tls tls = Tls.of(new TlsFiles(node, Optional.empty(), authority, authority, TlsFiles.Version.TLS13, Set.of()));
+        Tls tls = Tls.of(new TlsFiles(node, Optional.empty(), authority, authority, TlsFiles.Version.TLS13, Set.of(), Optional.empty()));
         PeerServer server = server(Optional.of(TOKEN), tls, LIMITS, input -> asked.add((PeerReadCalled) input));
         read(client(tls), server, 1, 1);
         server.send(take(asked).call(), leased(1));

@@ -48,6 +48,7 @@ public final class BatchDecoder {
     private static final class Reading {
         private final List<EngineEvent> events = new ArrayList<>();
         private boolean sawEvents;
+        private int blocks;
         private OptionalInt rank = OptionalInt.empty();
         private String epoch = "";
         private boolean countsFromOne;
@@ -146,6 +147,11 @@ public final class BatchDecoder {
 
         private void event(PayloadReader reader, boolean wrapped) throws IOException {
             EventFields fields = EventFields.read(reader);
+            blocks += fields.blocks();
+            // A hash of one byte takes fifty on the heap.
+            if (blocks > EventFields.MOST_HASHES) {
+                throw new MalformedPayloadException("a batch of more than " + EventFields.MOST_HASHES + " blocks");
+            }
             unknownFields += fields.unknownFields();
             // Storage publishers of llm-d, and Mooncake's master.
             countsFromOne |= wrapped || fields.hasSequenceHashes();

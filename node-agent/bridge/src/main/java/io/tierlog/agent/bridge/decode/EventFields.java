@@ -14,7 +14,7 @@ import org.msgpack.value.ValueType;
  */
 final class EventFields {
     /** Blocks of a prompt of 1,048,576 tokens, one each. */
-    private static final int MOST_HASHES = 1 << 20;
+    static final int MOST_HASHES = 1 << 20;
     private static final int MOST_GROUPS = 65_536;
     private static final int MOST_INDEX = 1 << 30;
     private static final Bytes ZERO = PayloadReader.key(0);
@@ -45,6 +45,11 @@ final class EventFields {
             default -> throw new MalformedPayloadException("an event is an array or a map");
         }
         return fields;
+    }
+
+    /** Hashes of blocks that it has. */
+    int blocks() {
+        return (hashes == null ? 0 : hashes.size()) + (sequenceHashes == null ? 0 : sequenceHashes.size());
     }
 
     boolean hasSequenceHashes() {

@@ -24,9 +24,9 @@ public record CacheFeeds(List<String> topics, KafkaAccess access, Optional<Http>
     public record Http(Endpoint listen, Optional<Path> tokens, boolean insecure) {
         /** Refuses an address that other machines reach, unless they need a token or that is explicitly allowed. */
         public Http {
-            if (tokens.isEmpty() && !insecure && !listen.toSocketAddress().getAddress().isLoopbackAddress()) {
-                throw new IllegalArgumentException("--lmcache-listen " + listen + " can be reached from other machines, and without tokens every"
-                        + " caller may report blocks: give --api-tokens FILE, or listen on 127.0.0.1, or set --api-insecure");
+            if (tokens.isEmpty() && !insecure) {
+                listen.requireLoopback(
+                        "--lmcache-listen", "may report blocks", "give --api-tokens FILE, or listen on 127.0.0.1, or set --api-insecure");
             }
         }
     }

@@ -8,7 +8,7 @@ import io.tierlog.agent.bridge.decode.Decoded;
 import io.tierlog.agent.bridge.view.BridgeCounter;
 import io.tierlog.events.Causes;
 import io.tierlog.events.KafkaAccess;
-import io.tierlog.events.RareWarning;
+import io.tierlog.threads.RareWarning;
 import io.tierlog.threads.Supervised;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

@@ -4,6 +4,7 @@ package io.tierlog.agent.bridge.log;
 import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
 import io.tierlog.events.registry.RegistryUnavailableException;
+import io.tierlog.schemas.WireType;
 import io.tierlog.schemas.decision.AgentAccepted;
 import io.tierlog.schemas.decision.AgentRefused;
 import io.tierlog.schemas.decision.Fact;
@@ -34,6 +35,8 @@ public final class DecisionFollower implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DecisionFollower.class);
     private static final Duration POLL = Duration.ofMillis(200);
     private static final long CLOSE_MS = 5_000;
+    private static final List<WireType<? extends Fact>> WANTED =
+            List.of(AgentAccepted.TYPE, AgentRefused.TYPE, NodeEnded.TYPE, InputRefused.TYPE);
 
     private final KafkaConsumer<byte[], byte[]> consumer;
     private final RecordReader<Fact> reader;
@@ -97,9 +100,8 @@ public final class DecisionFollower implements AutoCloseable {
     private void read(byte[] value) {
         while (!closing.get()) {
             try {
-                if (reader.read(value) instanceof Reading.Decoded<Fact>(Fact fact)
-                        && (fact instanceof AgentAccepted || fact instanceof AgentRefused || fact instanceof NodeEnded
-                                || fact instanceof InputRefused)) {
+                // By their schemas first: a newer controller may decide what this version has no type for.
+                if (WANTED.stream().anyMatch(type -> reader.is(value, type)) && reader.read(value) instanceof Reading.Decoded<Fact>(Fact fact)) {
                     facts.accept(fact);
                 }
                 return;

@@ -11,6 +11,7 @@ import io.tierlog.schemas.HeartbeatGap;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.RemovalReason;
+import io.tierlog.schemas.Sha256;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.AgentAccepted;
 import io.tierlog.schemas.decision.AgentRefused;
@@ -24,9 +25,6 @@ import io.tierlog.schemas.event.BlocksEvicted;
 import io.tierlog.schemas.event.EngineBlocksStored;
 import io.tierlog.schemas.event.EngineViewChanged;
 import io.tierlog.schemas.event.Event;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -196,8 +194,9 @@ public final class NodeSession {
         nextMs = nowMs + REMIND_MS;
         StringBuilder lines = new StringBuilder();
         configuration.forEach((key, value) -> lines.append(key).append('=').append(value).append('\n'));
-        Bytes digest = sha256(lines.toString());
-        append(e -> new AgentRegistering(e, node, processId, version(), List.of(), List.of(), sha256(""), 1, 1, configuration, digest, null, null,
+        Bytes digest = Bytes.wrapUnshared(Sha256.of(lines.toString()));
+        Bytes noLayouts = Bytes.wrapUnshared(Sha256.of(""));
+        append(e -> new AgentRegistering(e, node, processId, version(), List.of(), List.of(), noLayouts, 1, 1, configuration, digest, null, null,
                 true));
     }
 
@@ -273,13 +272,5 @@ public final class NodeSession {
         byte[] avro = Codec.avro(event);
         stamp = stamp.after(avro);
         writer.append(event, avro);
-    }
-
-    private static Bytes sha256(String text) {
-        try {
-            return Bytes.wrapUnshared(MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8)));
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("this JVM has no SHA-256", e);
-        }
     }
 }

@@ -40,9 +40,9 @@ public record PublishConfig(KafkaAccess access, Topics topics, Optional<Registry
      */
     record Http(Optional<Endpoint> listen, Optional<Path> tokens, List<URI> webhooks) {
         Http {
-            if (tokens.isEmpty() && listen.filter(where -> !where.toSocketAddress().getAddress().isLoopbackAddress()).isPresent()) {
-                throw new IllegalArgumentException("--http-listen " + listen.get().host() + " is reachable from other machines, where every caller"
-                        + " sees the blocks of all tenants: give --api-tokens FILE, or listen on 127.0.0.1");
+            if (tokens.isEmpty()) {
+                listen.ifPresent(where ->
+                        where.requireLoopback("--http-listen", "sees the blocks of all tenants", "give --api-tokens FILE, or listen on 127.0.0.1"));
             }
         }
     }

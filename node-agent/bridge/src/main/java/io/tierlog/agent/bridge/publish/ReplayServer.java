@@ -2,7 +2,7 @@
 package io.tierlog.agent.bridge.publish;
 
 import io.tierlog.events.Causes;
-import io.tierlog.events.RareWarning;
+import io.tierlog.threads.RareWarning;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -6,16 +6,16 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.agent.bridge.publish.BatchLog.Numbered;
 import io.tierlog.events.Causes;
-import io.tierlog.events.RareWarning;
 import io.tierlog.events.config.Bounds;
+import io.tierlog.threads.RareWarning;
 import io.tierlog.threads.Supervised;
+import io.tierlog.tls.HttpCalls;
 import io.tierlog.tls.Tls;
 import io.tierlog.tls.TlsFault;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
@@ -35,6 +35,8 @@ final class Webhook implements AutoCloseable {
     private static final int AT_ONCE = 100;
     private static final Duration WAIT = Duration.ofMillis(200);
     private static final Duration ANSWER = Duration.ofSeconds(10);
+    /** Of an answer, which is read to its end and not looked at. */
+    private static final int ANSWER_BYTES = 16 << 20;
     private static final long FIRST_PAUSE_MS = 50;
     private static final long LONGEST_PAUSE_MS = 10_000;
     private static final int SUCCESS = 2;
@@ -121,7 +123,6 @@ final class Webhook implements AutoCloseable {
         ObjectNode body = JsonNodeFactory.instance.objectNode();
         body.set("batches", batches);
         HttpRequest request = HttpRequest.newBuilder(url)
-                .timeout(ANSWER)
                 .header("Content-Type", "application/json")
                 .POST(HttpRequest.BodyPublishers.ofString(body.toString()))
                 .build();
@@ -143,7 +144,7 @@ final class Webhook implements AutoCloseable {
 
     private boolean taken(HttpRequest request) throws InterruptedException {
         try {
-            int status = client.send(request, HttpResponse.BodyHandlers.discarding()).statusCode();
+            int status = HttpCalls.send(client, request, ANSWER_BYTES, ANSWER).statusCode();
             if (status / HUNDRED != SUCCESS) {
                 warning.warn("{} answers {}: its events are posted again", Bounds.shown(url.toString()), status);
             }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.bridge.source;
 
-import io.tierlog.events.RareWarning;
+import io.tierlog.threads.RareWarning;
 import io.tierlog.threads.Supervised;
 import java.net.Inet4Address;
 import java.net.InetAddress;

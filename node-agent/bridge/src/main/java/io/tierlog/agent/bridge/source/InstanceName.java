@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.bridge.source;
 
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
+import io.tierlog.schemas.Sha256;
 import java.util.HexFormat;
 
 /**
@@ -37,11 +35,7 @@ public record InstanceName(String name, String model, boolean shared) {
         if (whole.length() <= LONGEST_NODE) {
             return whole;
         }
-        try {
-            byte[] hash = MessageDigest.getInstance("SHA-256").digest((instance + "-dp" + rank).getBytes(StandardCharsets.UTF_8));
-            return whole.substring(0, LONGEST_NODE - HASH_CHARACTERS - 1) + "-" + HexFormat.of().formatHex(hash).substring(0, HASH_CHARACTERS);
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("this JVM has no SHA-256", e);
-        }
+        String hash = HexFormat.of().formatHex(Sha256.of(instance + "-dp" + rank));
+        return whole.substring(0, LONGEST_NODE - HASH_CHARACTERS - 1) + "-" + hash.substring(0, HASH_CHARACTERS);
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.bridge.source;
 
-import io.tierlog.events.RareWarning;
+import io.tierlog.threads.RareWarning;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;

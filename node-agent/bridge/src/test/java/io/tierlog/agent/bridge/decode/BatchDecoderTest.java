@@ -10,6 +10,8 @@ import io.tierlog.agent.bridge.Batches;
 import io.tierlog.agent.bridge.Fixtures;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Tier;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -68,6 +70,23 @@ class BatchDecoderTest {
 
     private static byte[] stored(int blocks) {
         return Batches.batch(Batches.Form.ARRAYS, 0, 0, Batches.stored("GPU", null, LongStream.rangeClosed(1, blocks).toArray()));
+    }
+
+    /** A number below 128 is a hash of one byte: 16 MiB of them would take a gigabyte on the heap. */
+    @Test
+    void aBatchHasNoMoreBlocksThanTheLongestPrompt() {
+        assertInstanceOf(Decoded.Batch.class, BatchDecoder.decode(removedTwice(1 << 19)));
+        Decoded.Malformed more = assertInstanceOf(Decoded.Malformed.class, BatchDecoder.decode(removedTwice((1 << 19) + 1)));
+        assertEquals("a batch of more than 1048576 blocks", more.reason());
+    }
+
+    private static byte[] removedTwice(int blocks) {
+        byte[] type = "BlockRemoved".getBytes(StandardCharsets.US_ASCII);
+        ByteBuffer event = ByteBuffer.allocate(2 + type.length + 5 + blocks);
+        event.put((byte) 0x92).put((byte) (0xa0 + type.length)).put(type).put((byte) 0xdd).putInt(blocks);
+        Arrays.fill(event.array(), event.position(), event.capacity(), (byte) 1);
+        byte[] batch = {(byte) 0x92, 0, (byte) 0x92};
+        return ByteBuffer.allocate(batch.length + 2 * event.capacity()).put(batch).put(event.array()).put(event.array()).array();
     }
 
     @Test

@@ -3,12 +3,12 @@ package io.tierlog.agent.core.journal;
 
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.Sha256;
 import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.WireType;
 import io.tierlog.schemas.command.Command;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 
 /**
  * The content of a command as a digest: everything but its envelope, which may differ when the same decision is sent twice.
@@ -20,7 +20,7 @@ public final class CommandDigest {
 
     /** SHA-256 over the type and the encoded fields after the envelope: 32 bytes. */
     public static Bytes of(Command command) {
-        MessageDigest sha = sha256();
+        MessageDigest sha = Sha256.digest();
         sha.update(command.schema().getFullName().getBytes(StandardCharsets.UTF_8));
         byte[] whole = encode(command);
         int content = Envelope.TYPE.encode(command.envelope()).length;
@@ -34,13 +34,5 @@ public final class CommandDigest {
 
     private static <T extends WireRecord> byte[] encode(WireType<T> type, WireRecord command) {
         return type.encode(type.javaType().cast(command));
-    }
-
-    private static MessageDigest sha256() {
-        try {
-            return MessageDigest.getInstance("SHA-256");
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("Every Java platform has SHA-256", e);
-        }
     }
 }

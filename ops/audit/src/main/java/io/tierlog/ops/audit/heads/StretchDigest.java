@@ -2,8 +2,8 @@
 package io.tierlog.ops.audit.heads;
 
 import io.tierlog.ops.audit.LogEntry;
-import io.tierlog.ops.audit.Sha256;
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.Sha256;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;

@@ -3,8 +3,8 @@ package io.tierlog.ops.audit.snapshot;
 
 import io.tierlog.controller.core.Core;
 import io.tierlog.events.Codec;
-import io.tierlog.ops.audit.Sha256;
 import io.tierlog.ops.audit.Verifier;
+import io.tierlog.schemas.Sha256;
 import io.tierlog.schemas.WireRecord;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -2,7 +2,7 @@
 package io.tierlog.ops.audit.snapshot;
 
 import io.tierlog.ops.audit.PartitionStart;
-import io.tierlog.ops.audit.Sha256;
+import io.tierlog.schemas.Sha256;
 import java.io.BufferedOutputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;

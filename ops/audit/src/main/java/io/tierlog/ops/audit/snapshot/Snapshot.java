@@ -6,8 +6,8 @@ import io.tierlog.ops.audit.AuditException;
 import io.tierlog.ops.audit.LogStart;
 import io.tierlog.ops.audit.Moment;
 import io.tierlog.ops.audit.PartitionStart;
-import io.tierlog.ops.audit.Sha256;
 import io.tierlog.ops.audit.SnapshotFold;
+import io.tierlog.schemas.Sha256;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -116,7 +116,7 @@ public final class Snapshot implements LogStart {
 
     /** What {@link #VERIFIED} holds. */
     String mark() {
-        return Sha256.of(text);
+        return Sha256.hex(text);
     }
 
     /**

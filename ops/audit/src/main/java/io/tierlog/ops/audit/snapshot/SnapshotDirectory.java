@@ -20,9 +20,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -152,11 +152,8 @@ public final class SnapshotDirectory {
                     continue;
                 }
                 // What has a name is whole, so it loses its name first; when the process is killed here, the next one deletes the rest.
-                String leftover = MAKING + UUID.randomUUID();
-                Files.createFile(directory.resolve(leftover + LOCK));
-                files.rename(one, directory.resolve(leftover));
-                delete(directory.resolve(leftover));
-                Files.delete(directory.resolve(leftover + LOCK));
+                Path leftover = directory.resolve(MAKING + UUID.randomUUID());
+                whileLocked(leftover, () -> files.rename(one, leftover));
             }
         } catch (IOException e) {
             throw unreadable(e);
@@ -193,29 +190,44 @@ public final class SnapshotDirectory {
      * @throws AuditException when it cannot be written; nothing of it is left then
      */
     Optional<Snapshot> create(Maker maker) throws InterruptedException {
-        String leftover = MAKING + UUID.randomUUID();
-        Path making = directory.resolve(leftover);
-        Path lock = directory.resolve(leftover + LOCK);
+        Path making = directory.resolve(MAKING + UUID.randomUUID());
+        AtomicReference<Path> made = new AtomicReference<>();
         try {
             Files.createDirectories(directory);
-            // Closing the channel releases the lock.
-            try (FileChannel channel = FileChannel.open(lock, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
-                channel.lock();
+            whileLocked(making, () -> {
                 deleteLeftovers();
                 files.createDirectory(making);
                 Optional<Manifest> manifest = maker.make(making);
-                Path made = manifest.isEmpty() ? null : publish(making, manifest.get());
-                return made == null ? Optional.empty() : Optional.of(Snapshot.in(made));
-            } finally {
-                delete(making);
-                Files.deleteIfExists(lock);
-            }
+                if (manifest.isPresent()) {
+                    made.set(publish(making, manifest.get()));
+                }
+            });
+            return Optional.ofNullable(made.get()).map(Snapshot::in);
         } catch (IOException | UncheckedIOException e) {
             throw unreadable(e);
         }
     }
 
-    private @Nullable Path publish(Path making, Manifest manifest) throws IOException {
+    /** What is done in a directory that is not there yet, or no longer. */
+    @FunctionalInterface
+    private interface Work<E extends Exception> {
+        void run() throws IOException, E;
+    }
+
+    /** Works while other processes see that {@code making} is in use, and deletes it then, should it be there. */
+    private <E extends Exception> void whileLocked(Path making, Work<E> work) throws IOException, E {
+        Path lock = making.resolveSibling(making.getFileName() + LOCK);
+        // Closing the channel releases the lock.
+        try (FileChannel channel = FileChannel.open(lock, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+            channel.lock();
+            work.run();
+        } finally {
+            delete(making);
+            Files.deleteIfExists(lock);
+        }
+    }
+
+    private Path publish(Path making, Manifest manifest) throws IOException {
         writeText(making.resolve(Manifest.FILE), manifest.text());
         files.sync(making);
         while (true) {

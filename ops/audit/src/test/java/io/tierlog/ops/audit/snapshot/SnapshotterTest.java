@@ -225,7 +225,7 @@ class SnapshotterTest {
     }
 
     /** Fails at one operation; as a crash does, at all later ones too. */
-    private static final class Failing implements SnapshotFiles {
+    private static class Failing implements SnapshotFiles {
         private final int at;
         private final boolean crash;
         private int operations;
@@ -334,6 +334,28 @@ class SnapshotterTest {
         Snapshot made = create(root, log.log());
         try (Stream<Path> all = Files.list(root)) {
             assertEquals(List.of(made.name()), all.map(path -> path.getFileName().toString()).toList());
+        }
+    }
+
+    /** Another process makes one at each moment of the deletion: neither takes what the other is at work on. */
+    @Test
+    void oldOnesAreDeletedWhileOthersAreMade() throws Exception {
+        create(root, log.log());
+        create(root, log.log());
+        Snapshot last = create(root, log.log());
+        new SnapshotDirectory(root, new Failing(Integer.MAX_VALUE, false) {
+            @Override
+            public void delete(Path path) throws IOException {
+                try {
+                    assertEquals(Optional.empty(), new SnapshotDirectory(root).create(_ -> Optional.empty()));
+                } catch (InterruptedException e) {
+                    throw new IOException(e);
+                }
+                super.delete(path);
+            }
+        }).keep(1);
+        try (Stream<Path> all = Files.list(root)) {
+            assertEquals(List.of(last.name()), all.map(path -> path.getFileName().toString()).toList());
         }
     }
 

@@ -12,6 +12,7 @@ import io.tierlog.schemas.LayoutKind;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.Sha256;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.TierCapacity;
 import io.tierlog.schemas.TierUsage;
@@ -45,9 +46,6 @@ import io.tierlog.schemas.event.OperationCancelled;
 import io.tierlog.schemas.event.OperationStarted;
 import io.tierlog.schemas.event.PrefetchDone;
 import io.tierlog.schemas.event.WriteBackDone;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -68,7 +66,7 @@ final class Agent {
     private static final long BLOCK_BYTES = 16 << 10;
     private static final int CRC = 1;
     private static final int STORE_SHARDS = 16;
-    private static final Bytes LAYOUTS = sha256("all/ATTENTION/1/16/" + BLOCK_BYTES / 2 + "/2/bf16");
+    private static final Bytes LAYOUTS = Bytes.wrapUnshared(Sha256.of("all/ATTENTION/1/16/" + BLOCK_BYTES / 2 + "/2/bf16"));
 
     private final String node;
     private final String processId;
@@ -152,7 +150,7 @@ final class Agent {
                 1,
                 1,
                 configuration,
-                sha256("benchmark=control\n"),
+                Bytes.wrapUnshared(Sha256.of("benchmark=control\n")),
                 null, null, false));
     }
 
@@ -286,13 +284,5 @@ final class Agent {
 
     private static BlockResult result(PagedBlock at, BlockStatus status, Tier source) {
         return new BlockResult(at.block(), status, OperationReason.COMPLETED, at.page(), at.generation(), at.crc32c(), source);
-    }
-
-    private static Bytes sha256(String text) {
-        try {
-            return Bytes.wrapUnshared(MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8)));
-        } catch (NoSuchAlgorithmException impossible) {
-            throw new IllegalStateException("every Java has SHA-256", impossible);
-        }
     }
 }

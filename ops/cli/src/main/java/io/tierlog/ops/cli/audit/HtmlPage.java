@@ -2,10 +2,8 @@
 package io.tierlog.ops.cli.audit;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.tierlog.schemas.Sha256;
 import java.io.PrintWriter;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
 import java.util.Locale;
 
@@ -85,11 +83,7 @@ public final class HtmlPage {
     }
 
     private static String digest(String style) {
-        try {
-            return Base64.getEncoder().encodeToString(MessageDigest.getInstance("SHA-256").digest(style.getBytes(StandardCharsets.UTF_8)));
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every JDK has SHA-256", e);
-        }
+        return Base64.getEncoder().encodeToString(Sha256.of(style));
     }
 
     /** A coordinate. */

@@ -13,7 +13,6 @@ import java.io.Console;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.Objects;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -40,6 +39,13 @@ public class LogChoice {
         T run(WatchedLog source) throws Exception;
     }
 
+    /** Work that fails with {@code E}. */
+    @FunctionalInterface
+    public interface Work<T, E extends Exception> {
+        /** Does it. */
+        T call() throws E;
+    }
+
     /** Runs {@code job} on the log; when it cannot be read, the error gives a hint and the exit code {@link CliError#BAD_INPUT}. */
     <T> T read(ClusterOptions cluster, Job<T> job) throws Exception {
         return hinting(() -> {
@@ -50,7 +56,7 @@ public class LogChoice {
     }
 
     /** Runs work on a log; when it cannot be read, the error gives a hint and the exit code {@link CliError#BAD_INPUT}. */
-    static <T> T hinting(Callable<T> work) throws Exception {
+    public static <T, E extends Exception> T hinting(Work<T, E> work) throws E {
         try {
             return work.call();
         } catch (AuditException e) {

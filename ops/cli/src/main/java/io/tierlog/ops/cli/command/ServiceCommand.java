@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli.command;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import io.tierlog.controller.http.ServerException;
 import io.tierlog.events.config.OptionValues;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -20,6 +27,9 @@ import picocli.CommandLine.Spec;
  * @param <S> the service; closing it ends it
  */
 public abstract class ServiceCommand<S extends AutoCloseable> implements Callable<Integer>, OptionFlags.Configured {
+    private static final Logger LOG = LoggerFactory.getLogger(ServiceCommand.class);
+    private static final Duration SLOW = Duration.ofSeconds(30);
+
     @Spec
     CommandSpec spec;
 
@@ -46,8 +56,14 @@ public abstract class ServiceCommand<S extends AutoCloseable> implements Callabl
      */
     protected abstract S start(OptionValues values);
 
-    /** Waits until a started service does its work. */
-    protected void awaitUp(S service) throws InterruptedException {}
+    /**
+     * Waits until a started service does its work.
+     *
+     * @return false when that did not come about in time, or it has ended
+     */
+    protected boolean awaitUp(S service, Duration patience) throws InterruptedException {
+        return true;
+    }
 
     /** How a service that is up can be reached. */
     protected abstract Reachable reachable(S service);
@@ -84,12 +100,35 @@ public abstract class ServiceCommand<S extends AutoCloseable> implements Callabl
         }
         try (UncaughtFaults uncaught = new UncaughtFaults();
                 S service = started(values)) {
-            awaitUp(service);
-            Reachable where = reachable(service);
-            ReadyLine.print(spec.commandLine().getOut(), format, where.text(), where.fields());
-            afterReady(service);
-            throw Foreground.untilSignalled(service, uncaught.or(ended(service)));
+            CompletableFuture<Throwable> ended = uncaught.or(ended(service));
+            // A signal, or the end of the service, does not wait for it.
+            Thread.ofPlatform().daemon().name("tierlog-ready").start(() -> ready(service, ended));
+            throw Foreground.untilSignalled(service, ended);
         }
+    }
+
+    /** A service may wait long for brokers, or for its state: it goes on, and says so. */
+    private void ready(S service, CompletableFuture<Throwable> ended) {
+        try {
+            long beganNs = System.nanoTime();
+            while (!awaitUp(service, SLOW)) {
+                if (ended.isDone()) {
+                    return;
+                }
+                LOG.warn("{} has started and does not do its work yet, after {} s: /health says why", spec.name(),
+                        TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - beganNs));
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return;
+        }
+        Reachable where = reachable(service);
+        try {
+            ReadyLine.print(spec.commandLine().getOut(), format, where.text(), where.fields());
+        } catch (JsonProcessingException e) {
+            throw new UncheckedIOException(e);
+        }
+        afterReady(service);
     }
 
     private S started(OptionValues values) {

@@ -47,7 +47,7 @@ final class UncaughtFaults implements AutoCloseable {
     }
 
     /** The first end of both: by a fault of a thread, or the service's own. */
-    CompletionStage<Throwable> or(CompletionStage<? extends Throwable> ended) {
+    CompletableFuture<Throwable> or(CompletionStage<? extends Throwable> ended) {
         CompletableFuture<Throwable> first = met.copy();
         ended.whenComplete((why, failure) -> first.complete(failure == null ? why : failure));
         return first;

@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.events.Causes;
 import io.tierlog.ops.cli.command.CliError;
 import io.tierlog.ops.cli.command.OutputFormat;
+import io.tierlog.tls.HttpCalls;
 import io.tierlog.tls.Tls;
 import io.tierlog.tls.TlsFault;
 import io.tierlog.tls.TlsFiles;
@@ -34,6 +35,7 @@ public abstract class HttpOptions {
     private static final Duration CONNECT = Duration.ofSeconds(5);
     /** Longer than the server lets a request wait. */
     private static final Duration ANSWER = Duration.ofSeconds(90);
+    private static final int ANSWER_BYTES = 64 << 20;
     private static final int SERVER_FAULT = 500;
 
     @Option(names = "--token-file", paramLabel = "FILE", description = "File with the token, when the server needs one.")
@@ -71,7 +73,7 @@ public abstract class HttpOptions {
      * @throws CliError when the server cannot be reached, or refuses
      */
     JsonNode ask(String method, String path, @Nullable ObjectNode body) throws InterruptedException {
-        HttpRequest.Builder request = HttpRequest.newBuilder(uri(path)).timeout(ANSWER);
+        HttpRequest.Builder request = HttpRequest.newBuilder(uri(path));
         if (body == null) {
             request.method(method, HttpRequest.BodyPublishers.noBody());
         } else {
@@ -82,7 +84,7 @@ public abstract class HttpOptions {
             request.header("Authorization", "Bearer " + token(file));
         }
         try (HttpClient client = tls().client(HttpClient.newBuilder().connectTimeout(CONNECT).version(HttpClient.Version.HTTP_1_1)).build()) {
-            HttpResponse<String> response = client.send(request.build(), HttpResponse.BodyHandlers.ofString());
+            HttpResponse<byte[]> response = HttpCalls.send(client, request.build(), ANSWER_BYTES, ANSWER);
             JsonNode json = json(response);
             if (response.statusCode() >= 300) {
                 throw refused(response.statusCode(), json);
@@ -166,10 +168,10 @@ public abstract class HttpOptions {
         }
     }
 
-    private JsonNode json(HttpResponse<String> response) {
+    private JsonNode json(HttpResponse<byte[]> response) {
         try {
             // Not static: help would load Jackson, which takes a fifth of its time.
-            JsonNode json = new ObjectMapper().readTree(response.body());
+            JsonNode json = new ObjectMapper().readTree(new String(response.body(), StandardCharsets.UTF_8));
             if (json.isObject()) {
                 return json;
             }

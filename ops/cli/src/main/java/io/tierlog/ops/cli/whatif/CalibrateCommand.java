@@ -3,6 +3,7 @@ package io.tierlog.ops.cli.whatif;
 
 import io.tierlog.events.Causes;
 import io.tierlog.ops.cli.command.CliError;
+import io.tierlog.ops.cli.command.LogFileOptions;
 import io.tierlog.ops.whatif.log.RecordedLog;
 import io.tierlog.ops.whatif.world.HardwareModel;
 import io.tierlog.ops.whatif.world.ModelFields;
@@ -13,6 +14,7 @@ import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -38,12 +40,15 @@ final class CalibrateCommand implements Callable<Integer> {
             description = "The data directory of a stopped broker, or that of demo --keep.")
     Path log;
 
+    @Mixin
+    LogFileOptions files;
+
     @Option(names = "--out", paramLabel = "FILE", description = "Write the model there (default: print it).")
     @Nullable Path file;
 
     @Override
     public Integer call() {
-        RecordedLog.Recorded recorded = ClusterRun.recorded(log);
+        RecordedLog.Recorded recorded = ClusterRun.recorded(log, files.topics(), files.codec());
         HardwareModel model = recorded.timings().model(HardwareModel.defaults(), recorded.blockBytes());
         if (recorded.prefillNanosPerToken().isPresent()) {
             model = model.with(model.engine().withPrefillNanosPerToken(recorded.prefillNanosPerToken().getAsInt()));

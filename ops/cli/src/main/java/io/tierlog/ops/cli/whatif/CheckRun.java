@@ -7,6 +7,9 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.events.Causes;
+import io.tierlog.events.Codec;
+import io.tierlog.events.Schemas;
+import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.cli.audit.CsvText;
 import io.tierlog.ops.cli.audit.RowTable;
 import io.tierlog.ops.cli.command.CliError;
@@ -67,7 +70,7 @@ final class CheckRun {
         Path data = temporary();
         try {
             JsonNode demo = demo(data);
-            RecordedLog.Recorded recorded = ClusterRun.recorded(data);
+            RecordedLog.Recorded recorded = ClusterRun.recorded(data, Topics.DEFAULT, new Codec(Schemas.bundled()));
             WhatIfPlan plan = plan(recorded);
             return print(demo, WhatIfWorld.run(plan, workload()));
         } finally {

@@ -6,13 +6,11 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.events.Codec;
-import io.tierlog.events.Schemas;
-import io.tierlog.events.UnknownTypeException;
 import io.tierlog.events.topic.Topics;
-import io.tierlog.ops.audit.AuditException;
 import io.tierlog.ops.audit.DirectoryLog;
 import io.tierlog.ops.audit.LogSource;
 import io.tierlog.ops.cli.audit.CsvText;
+import io.tierlog.ops.cli.audit.LogChoice;
 import io.tierlog.ops.cli.audit.RowTable;
 import io.tierlog.ops.cli.command.CliError;
 import io.tierlog.ops.engine.workload.Workload;
@@ -97,7 +95,7 @@ final class ClusterRun {
             throw new CliError("give one of --log, --trace and --workload", FOR_EXAMPLE, CliError.BAD_INPUT);
         }
         if (flags.log != null) {
-            RecordedLog.Recorded recorded = recorded(flags.log);
+            RecordedLog.Recorded recorded = recorded(flags.log, flags.files.topics(), flags.files.codec());
             Workload workload = first(recorded.workload());
             return new Input(workload, Prompts.of(workload), ClusterFlags.Defaults.of(recorded));
         }
@@ -114,14 +112,12 @@ final class ClusterRun {
     }
 
     /** Reads a log; when it cannot be read, the error has a hint. */
-    static RecordedLog.Recorded recorded(Path directory) {
-        try (LogSource source = new DirectoryLog(directory)) {
-            return new RecordedLog(source, Topics.DEFAULT, new Codec(Schemas.bundled())).read();
-        } catch (AuditException e) {
-            throw new CliError(e.getMessage(), e.hint(), CliError.BAD_INPUT, e);
-        } catch (UnknownTypeException e) {
-            throw new CliError(e.getMessage(), "use the version that wrote the log, or a later one", CliError.BAD_INPUT, e);
-        }
+    static RecordedLog.Recorded recorded(Path directory, Topics topics, Codec codec) {
+        return LogChoice.hinting(() -> {
+            try (LogSource source = new DirectoryLog(directory)) {
+                return new RecordedLog(source, topics, codec).read();
+            }
+        });
     }
 
     private static String describe(Workload workload, WorkloadProfile profile) {

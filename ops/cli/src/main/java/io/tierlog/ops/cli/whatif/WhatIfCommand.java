@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.ops.cli.command.CliError;
 import io.tierlog.ops.cli.command.Columns;
+import io.tierlog.ops.cli.command.LogFileOptions;
 import io.tierlog.ops.engine.workload.TraceError;
 import io.tierlog.ops.engine.workload.TraceFile;
 import io.tierlog.ops.engine.workload.Workload;
@@ -60,6 +61,9 @@ public final class WhatIfCommand implements Callable<Integer> {
 
     @Mixin
     ClusterFlags cluster;
+
+    @Mixin
+    LogFileOptions files;
 
     @Option(
             names = "--log",

@@ -352,7 +352,7 @@ public final class PartitionFold implements RequestJoin.Findings {
 
     /** Windows that begin in {@code [fromMs, toMs)}, by time. */
     public Iterable<Window> windows(long fromMs, long toMs) {
-        return windows.subMap(fromMs, true, toMs, false).values();
+        return fromMs < toMs ? windows.subMap(fromMs, true, toMs, false).values() : List.of();
     }
 
     /** All of the log. */

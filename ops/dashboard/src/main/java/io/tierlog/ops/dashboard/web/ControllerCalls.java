@@ -8,6 +8,7 @@ import io.tierlog.controller.http.HttpRequest;
 import io.tierlog.controller.http.HttpResponse;
 import io.tierlog.controller.http.Problem;
 import io.tierlog.controller.http.Route;
+import io.tierlog.tls.HttpCalls;
 import io.tierlog.tls.Tls;
 import io.tierlog.tls.TlsFault;
 import java.io.IOException;
@@ -15,17 +16,13 @@ import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse.BodyHandlers;
+import java.net.http.HttpTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 /**
  * Passes what a person does on the page to the operator API of a controller: these calls and no others, with the operator's own token, which is
@@ -94,28 +91,23 @@ public final class ControllerCalls implements AutoCloseable {
         return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
     }
 
-    /** The JDK's own time-out of a request ends with the headers; this one also ends a body that never does. */
     private HttpResponse sent(URI to, java.net.http.HttpRequest request) {
-        CompletableFuture<java.net.http.HttpResponse<byte[]>> reply =
-                client.sendAsync(request, BodyHandlers.limiting(BodyHandlers.ofByteArray(), ANSWER_BYTES));
         try {
-            java.net.http.HttpResponse<byte[]> answer = reply.get(atMost.toMillis(), TimeUnit.MILLISECONDS);
+            java.net.http.HttpResponse<byte[]> answer = HttpCalls.send(client, request, ANSWER_BYTES, atMost);
             if (JSON.readTree(answer.body()) instanceof ObjectNode json) {
                 return new HttpResponse(answer.statusCode(), json, Map.of());
             }
             throw foreign(to);
         } catch (JsonProcessingException e) {
             throw foreign(to);
-        } catch (TimeoutException e) {
+        } catch (HttpTimeoutException e) {
             throw unanswered(to, "within " + atMost.toSeconds() + " s");
-        } catch (ExecutionException | IOException e) {
+        } catch (IOException e) {
             throw TlsFault.of(e).map(fault -> untrusted(to, fault))
                     .orElseGet(() -> unanswered(to, "as a controller does: the connection failed or broke off"));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new Problem(Problem.Kind.NOT_READY, "the page is stopping", "retry in a moment");
-        } finally {
-            reply.cancel(true);
         }
     }
 

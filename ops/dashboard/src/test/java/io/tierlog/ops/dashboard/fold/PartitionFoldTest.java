@@ -191,6 +191,7 @@ class PartitionFoldTest {
         all.windows(0, Long.MAX_VALUE).forEach(sum::add);
         assertEquals(all.total().counters().toMap(), sum.counters().toMap());
         assertEquals(2, count(few.windows(0, Long.MAX_VALUE)));
+        assertEquals(0, count(few.windows(few.firstMs(), few.firstMs() - 1)), "a moment before the first window");
         assertEquals(all.total().counters().toMap(), few.total().counters().toMap());
         assertTrue(few.nodes().size() <= 10 && count(few.requests()) <= 10);
         assertTrue(count(few.writers()) <= 10);

@@ -353,18 +353,6 @@ public final class SimNode implements AgentLink {
         return paused || running == null || running.nextCommand >= commands.size() ? null : commands.get(running.nextCommand++);
     }
 
-    /** True when the producer has events to send and the process runs. */
-    public boolean hasEvents() {
-        AgentProcess running = process;
-        return running != null && !paused && running.sink.waiting() > 0;
-    }
-
-    /** True when there are commands to read and the process runs. */
-    public boolean hasCommands() {
-        AgentProcess running = process;
-        return running != null && !paused && running.nextCommand < world.log().commands(aggregate()).size();
-    }
-
     /** One of the last completions comes once more; false when there was none. */
     public boolean repeatCompletion(int which) {
         AgentProcess running = process;

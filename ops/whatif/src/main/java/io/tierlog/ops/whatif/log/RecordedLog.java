@@ -16,6 +16,8 @@ import io.tierlog.ops.whatif.world.RoutedWorkload;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Policy;
+import io.tierlog.schemas.Sha256;
+import io.tierlog.schemas.SkipReason;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.TierCapacity;
 import io.tierlog.schemas.WireRecord;
@@ -31,8 +33,6 @@ import io.tierlog.schemas.event.RequestFinished;
 import io.tierlog.schemas.event.RequestPrefilled;
 import io.tierlog.schemas.event.RequestSubmitted;
 import java.nio.ByteBuffer;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -132,14 +132,25 @@ public final class RecordedLog {
 
     private <F extends WireRecord> void each(String topic, Class<F> family, Consumer<F> fold) {
         RecordReader<F> reader = codec.reader(family);
+        boolean read = false;
+        String unknown = "";
         for (int p = 0; p < source.partitions(topic); p++) {
             try (RecordCursor cursor = new RecordCursor(source, topic, p)) {
                 for (LogEntry.Data entry = cursor.next(); entry != null; entry = cursor.next()) {
-                    if (reader.read(entry.value()) instanceof Reading.Decoded<F> decoded) {
-                        fold.accept(decoded.value());
+                    switch (reader.read(entry.value())) {
+                        case Reading.Decoded<F>(F value) -> {
+                            fold.accept(value);
+                            read = true;
+                        }
+                        case Reading.Unreadable<F>(SkipReason reason, String detail) -> unknown = reason == SkipReason.UNKNOWN_SCHEMA_ID
+                                ? detail : unknown;
                     }
                 }
             }
+        }
+        // Single ones the controller has skipped too.
+        if (!read && !unknown.isEmpty()) {
+            throw new AuditException("no record of " + topic + " can be read: " + unknown, "give --registry-url, the registry of the log's writers");
         }
     }
 
@@ -212,13 +223,8 @@ public final class RecordedLog {
     /** Keys of 16 bytes as they are; others by their SHA-256. */
     private static BlockKey key(Bytes key) {
         ByteBuffer bytes = key.asByteBuffer();
-        try {
-            ByteBuffer half = bytes.remaining() == BlockKey.BYTES
-                    ? bytes : ByteBuffer.wrap(MessageDigest.getInstance("SHA-256").digest(key.toArray()));
-            return new BlockKey(half.getLong(), half.getLong());
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every JDK has SHA-256", e);
-        }
+        ByteBuffer half = bytes.remaining() == BlockKey.BYTES ? bytes : ByteBuffer.wrap(Sha256.digest().digest(key.toArray()));
+        return new BlockKey(half.getLong(), half.getLong());
     }
 
     private int capacity(Tier tier) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.tierlog.events;
+package io.tierlog.threads;
 
 import java.time.Duration;
 import java.util.Arrays;

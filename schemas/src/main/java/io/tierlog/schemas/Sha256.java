@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.tierlog.ops.audit;
+package io.tierlog.schemas;
 
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-/** The checksum that snapshots use. Static and without state. */
+/** SHA-256. Static and without state. */
 public final class Sha256 {
     private Sha256() {}
 
@@ -19,15 +19,18 @@ public final class Sha256 {
         }
     }
 
+    /** That of a text in UTF-8: 32 bytes. */
+    public static byte[] of(String text) {
+        return digest().digest(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** That of a text in UTF-8, in hexadecimal digits. */
+    public static String hex(String text) {
+        return HexFormat.of().formatHex(of(text));
+    }
+
     /** What a digest has taken in, in hexadecimal digits; it is empty then. */
     public static String hex(MessageDigest digest) {
         return HexFormat.of().formatHex(digest.digest());
-    }
-
-    /** Checksum of a text, in hexadecimal digits. */
-    public static String of(String text) {
-        MessageDigest digest = digest();
-        digest.update(text.getBytes(StandardCharsets.UTF_8));
-        return hex(digest);
     }
 }

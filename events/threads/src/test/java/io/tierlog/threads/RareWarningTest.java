@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.tierlog.events;
+package io.tierlog.threads;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
