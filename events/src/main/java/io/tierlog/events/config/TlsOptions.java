@@ -28,7 +28,7 @@ public final class TlsOptions {
     /** Listeners that stay plain. */
     public static final String EXCEPT = "tls.except";
 
-    /** Name in the certificates of directories and other nodes. */
+    /** Name in the certificates of peers. */
     public static final String PEER_NAME = "tls.peer.name";
 
     private TlsOptions() {}
@@ -43,8 +43,8 @@ public final class TlsOptions {
                         + " (default: none, no certificate is asked for).")
                 .text(CA, Bounds.FILE, "FILE", "PEM file of the authorities of the servers that this process calls (default: those of Java)."
                         + " With it, or with a certificate, calls to directories and other nodes speak TLS.")
-                .text(PEER_NAME, Bounds.TEXT, "NAME", "Name that the certificates of directories and other nodes must have, where their addresses"
-                        + " change (default: the host that is called).")
+                .text(PEER_NAME, Bounds.TEXT, "NAME", "Name that the certificates of other nodes, and of a directory's other instances, must have,"
+                        + " where their addresses change (default: the host that is called).")
                 .option(MINIMUM, ConfigDef.Type.STRING, TlsFiles.Version.TLS13.name(), Bounds.oneOf(TlsFiles.Version.class), "VERSION",
                         "Lowest version: TLS13, or TLS12 for old clients.")
                 .list(EXCEPT, Bounds.oneOf(TlsFiles.Plain.class), "LISTENER",

@@ -9,6 +9,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.net.http.HttpTimeoutException;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -163,6 +164,8 @@ final class RegistryHttp implements AutoCloseable {
         try {
             HttpResponse<byte[]> response = HttpCalls.send(http, request, limits.maxReplyBytes(), Duration.ofNanos(timeoutNs));
             return classify(response.statusCode(), response.body(), expected);
+        } catch (HttpTimeoutException e) {
+            return new Attempt.Failed(String.valueOf(e.getMessage()));
         } catch (IOException e) {
             return new Attempt.Failed(clip(e.getMessage() == null ? e.getClass().getSimpleName() : e.toString()));
         }

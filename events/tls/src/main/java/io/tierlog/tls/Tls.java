@@ -115,7 +115,7 @@ public final class Tls {
         return context != null;
     }
 
-    /** Name that the certificates of directories and other nodes must have; empty for the host that is called. */
+    /** Name that the certificates of other nodes, and of a directory's other instances, must have; empty for the host that is called. */
     public Optional<String> peerName() {
         return files.peerName();
     }

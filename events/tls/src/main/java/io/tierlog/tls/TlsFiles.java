@@ -16,7 +16,7 @@ import java.util.stream.Stream;
  * @param authorities who signs the servers that this process calls; empty for those that Java trusts
  * @param minimum lowest version of the protocol
  * @param except listeners that stay plain
- * @param peerName name that the certificates of directories and other nodes must have; empty for the host that is called
+ * @param peerName name that the certificates of other nodes, and of a directory's other instances, must have; empty for the host that is called
  */
 public record TlsFiles(
         Optional<Path> certificates, Optional<Path> key, Optional<Path> clientAuthorities, Optional<Path> authorities, Version minimum,
@@ -55,6 +55,9 @@ public record TlsFiles(
         if (certificates.isEmpty() && (key.isPresent() || clientAuthorities.isPresent())) {
             throw new IllegalArgumentException(
                     (key.isPresent() ? "--tls-key" : "--tls-client-ca") + " needs --tls-certificates: give the certificate of this process too");
+        }
+        if (peerName.isPresent() && certificates.isEmpty() && authorities.isEmpty()) {
+            throw new IllegalArgumentException("--tls-peer-name needs --tls-ca: without it calls have no TLS, and no name is looked at");
         }
     }
 

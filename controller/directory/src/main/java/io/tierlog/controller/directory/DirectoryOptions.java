@@ -115,9 +115,8 @@ public final class DirectoryOptions {
                 .withTls(TlsOptions.tls(values));
     }
 
-    /** How a directory answers a /query. */
-    public static DirectoryExtensions extras(OptionValues values) {
-        Tls tls = TlsOptions.tls(values);
+    /** How a directory of a process with that TLS answers a /query. */
+    public static DirectoryExtensions extras(OptionValues values, Tls tls) {
         Models models = new Models(byModel(values, TOKEN_HASH, TokenHasher::parse), byModel(values, BLOCK_TOKENS, DirectoryOptions::blockTokens),
                 byModel(values, TOKENIZER, url -> EngineTokenizer.parse(url, tls)));
         return new DirectoryExtensions(Optional.empty(), DirectoryExtensions.NONE.probeLimits(),

@@ -23,13 +23,15 @@ public final class GrpcTls {
         return tls.serves() ? builder.sslContext(context(tls, false)) : builder;
     }
 
-    /** Has a channel to a directory or another node speak TLS, where the process does, and plain text otherwise. */
+    /** Has a channel speak TLS, where the process does, and plain text otherwise. */
     public static NettyChannelBuilder call(NettyChannelBuilder builder, Tls tls) {
-        if (!tls.calls()) {
-            return builder.usePlaintext();
-        }
+        return tls.calls() ? builder.sslContext(context(tls, true)) : builder.usePlaintext();
+    }
+
+    /** The same of a channel to another node, or to another instance of a directory. */
+    public static NettyChannelBuilder callPeer(NettyChannelBuilder builder, Tls tls) {
         tls.peerName().ifPresent(builder::overrideAuthority);
-        return builder.sslContext(context(tls, true));
+        return call(builder, tls);
     }
 
     private static JdkSslContext context(Tls tls, boolean client) {

@@ -135,7 +135,7 @@ class TlsListenersTest {
     }
 
     private static byte[] echo(int port, Tls with) throws InterruptedException {
-        ManagedChannel channel = GrpcTls.call(NettyChannelBuilder.forAddress("127.0.0.1", port), with).build();
+        ManagedChannel channel = GrpcTls.callPeer(NettyChannelBuilder.forAddress("127.0.0.1", port), with).build();
         try {
             return ClientCalls.blockingUnaryCall(channel, ECHO, CallOptions.DEFAULT.withDeadlineAfter(20, TimeUnit.SECONDS), new byte[] {1, 2});
         } finally {

@@ -278,7 +278,7 @@ public final class ControllerApp implements AutoCloseable {
         });
         streams.setUncaughtExceptionHandler(this::fatal);
         streams.start();
-        return Standstill.of(streams, health::waitsForRegistry);
+        return Standstill.of(streams);
     }
 
     private void damaged(String what) {

@@ -62,7 +62,7 @@ final class Health {
     State state() {
         return switch (streams) {
             case CREATED, REBALANCING -> State.REBALANCING;
-            case RUNNING -> waitsForRegistry()
+            case RUNNING -> waitingForRegistry.get() > 0
                     ? State.WAITING_FOR_REGISTRY
                     : !wrongLog.isEmpty() ? State.LOG_INCOMPLETE : lateTimers.isEmpty() ? State.RUNNING : State.TIMERS_LATE;
             case PENDING_SHUTDOWN, NOT_RUNNING, PENDING_ERROR, ERROR -> State.STOPPED;
@@ -93,7 +93,7 @@ final class Health {
             case STOPPED -> HealthParts.State.failed("it has stopped: " + detail);
             case RUNNING, WAITING_FOR_REGISTRY, LOG_INCOMPLETE, TIMERS_LATE -> HealthParts.State.WELL;
         });
-        parts.add("registry", () -> waitsForRegistry() ? HealthParts.State.failed(detail) : HealthParts.State.WELL);
+        parts.add("registry", () -> waitingForRegistry.get() > 0 ? HealthParts.State.failed(detail) : HealthParts.State.WELL);
         parts.add("log", () -> wrongLog.isEmpty()
                 ? HealthParts.State.degradedUnlessEmpty(String.join("; ", foreignDecisions.values())) : HealthParts.State.failed(wrongLog));
         parts.add("timers", () -> HealthParts.State.degradedUnlessEmpty(String.join("; ", lateTimers.values())));
@@ -102,11 +102,6 @@ final class Health {
         parts.add("records", () -> HealthParts.State.degradedUnlessEmpty(aside.recent()));
         parts.add("invariants", () -> violation.isEmpty()
                 ? HealthParts.State.WELL : HealthParts.State.degraded("the tables do not hold what they must, last: " + violation));
-    }
-
-    /** Whether a record waits for its schema. */
-    boolean waitsForRegistry() {
-        return waitingForRegistry.get() > 0;
     }
 
     /** True while inputs are decided. */

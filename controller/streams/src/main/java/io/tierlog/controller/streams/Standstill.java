@@ -3,9 +3,10 @@ package io.tierlog.controller.streams;
 
 import java.time.Duration;
 import java.util.Optional;
-import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.stream.DoubleStream;
 import org.apache.kafka.streams.KafkaStreams;
 
 /**
@@ -19,6 +20,10 @@ public final class Standstill {
     /** The brokers did not answer in between: nothing is known about longer gaps between two looks. */
     static final Duration GAP = Duration.ofMinutes(1);
 
+    /** A thread of Streams polls many times a second. */
+    private static final double AT_WORK_S = 60;
+    private static final String RESTORES = "-restore-consumer";
+
     private final Supplier<Seen> streams;
     private final LongSupplier nanos;
     private Seen last = new Seen(true, true, 0);
@@ -29,7 +34,7 @@ public final class Standstill {
      * What Streams does.
      *
      * @param hasThread whether one of its threads is alive
-     * @param works whether it runs, or may stand still for a reason that it reports
+     * @param works whether it runs, or one of its threads is at work and does not poll: it may load a large state, or wait for the registry
      * @param restored records that its restore consumers have read since they were made
      */
     public record Seen(boolean hasThread, boolean works, double restored) {}
@@ -42,33 +47,29 @@ public final class Standstill {
         lookedNs = sinceNs;
     }
 
-    /**
-     * Of {@code streams}, once started.
-     *
-     * @param waits whether it waits for the schema registry, which may take any time
-     */
-    public static Standstill of(KafkaStreams streams, BooleanSupplier waits) {
-        return of(streams, waits, System::nanoTime);
+    /** Of {@code streams}; until they are started they do not stand still. */
+    public static Standstill of(KafkaStreams streams) {
+        return new Standstill(() -> see(streams, AT_WORK_S), System::nanoTime);
     }
 
-    /** For tests: by the nanoseconds of a monotonic clock. */
-    static Standstill of(KafkaStreams streams, BooleanSupplier waits, LongSupplier nanos) {
-        return new Standstill(() -> see(streams, waits.getAsBoolean()), nanos);
-    }
-
-    private static Seen see(KafkaStreams streams, boolean waits) {
+    /** What they do; {@code atWorkS}: after how many seconds a thread that does not poll counts as at work. */
+    static Seen see(KafkaStreams streams, double atWorkS) {
         KafkaStreams.State state = streams.state();
         if (state != KafkaStreams.State.RUNNING && state != KafkaStreams.State.REBALANCING) {
             return new Seen(true, true, 0); // not started, or it ends: its owner knows
         }
         boolean hasThread = !streams.metadataForLocalThreads().isEmpty(); // it has none that failed
-        double restored = streams.metrics().entrySet().stream()
-                .filter(metric -> metric.getKey().name().equals("records-consumed-total")
-                        && String.valueOf(metric.getKey().tags().get("client-id")).endsWith("restore-consumer")
-                        && !metric.getKey().tags().containsKey("topic"))
-                .mapToDouble(metric -> metric.getValue().metricValue() instanceof Number number ? number.doubleValue() : 0)
-                .sum();
-        return new Seen(hasThread, state == KafkaStreams.State.RUNNING || waits, restored);
+        boolean atWork = values(streams, "last-poll-seconds-ago", client -> !client.endsWith(RESTORES)).anyMatch(idle -> idle > atWorkS);
+        double restored = values(streams, "records-consumed-total", client -> client.endsWith(RESTORES)).sum();
+        return new Seen(hasThread, state == KafkaStreams.State.RUNNING || atWork, restored);
+    }
+
+    /** The values of a metric of the consumers, as a whole, whose client id is wanted. */
+    private static DoubleStream values(KafkaStreams streams, String name, Predicate<String> wanted) {
+        return streams.metrics().entrySet().stream()
+                .filter(metric -> metric.getKey().name().equals(name) && !metric.getKey().tags().containsKey("topic")
+                        && wanted.test(String.valueOf(metric.getKey().tags().get("client-id"))))
+                .mapToDouble(metric -> metric.getValue().metricValue() instanceof Number number ? number.doubleValue() : 0);
     }
 
     /**

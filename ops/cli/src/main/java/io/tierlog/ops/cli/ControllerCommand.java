@@ -136,8 +136,11 @@ final class ControllerCommand extends ServiceCommand<ControllerCommand.Both> {
 
     private static Throwable fault(Optional<Throwable> ended) {
         Throwable fault = ended.orElseGet(() -> new IllegalStateException("the controller has ended"));
-        return fault instanceof ControllerException known
-                ? new CliError("stopped: " + known.getMessage(), "docs/operate.md says how to restore a log", CliError.FAILURE, known)
-                : fault;
+        if (!(fault instanceof ControllerException known)) {
+            return fault;
+        }
+        boolean isWhole = known instanceof ControllerException.ClockSetBack || known instanceof ControllerException.StoodStill;
+        return new CliError("stopped: " + known.getMessage(), isWhole ? "start it again, as a supervisor does" : "docs/operate.md says how to restore"
+                + " a log", CliError.FAILURE, known);
     }
 }

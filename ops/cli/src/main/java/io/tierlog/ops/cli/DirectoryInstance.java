@@ -16,25 +16,25 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
 
-/** A directory of this process, alone or beside a controller. For one thread. */
+/** A directory of this process, alone or beside a controller. Started by one thread; then safe for use by several. */
 final class DirectoryInstance implements AutoCloseable {
     private final DirectoryConfig config;
     private final DirectoryExtensions extras;
     private Optional<DirectoryApp> started = Optional.empty();
 
-    private DirectoryInstance(DirectoryConfig config, DirectoryExtensions extras) {
+    private DirectoryInstance(DirectoryConfig config, OptionValues values) {
         this.config = config;
-        this.extras = extras;
+        extras = DirectoryOptions.extras(values, config.tls());
     }
 
     /** A directory alone; not started yet. */
     static DirectoryInstance alone(OptionValues values) {
-        return new DirectoryInstance(DirectoryOptions.config(values), DirectoryOptions.extras(values));
+        return new DirectoryInstance(DirectoryOptions.config(values), values);
     }
 
     /** A directory beside a controller with the same options; not started yet. */
     static DirectoryInstance beside(OptionValues values, Path stateDir) {
-        return new DirectoryInstance(DirectoryOptions.beside(values, stateDir), DirectoryOptions.extras(values));
+        return new DirectoryInstance(DirectoryOptions.beside(values, stateDir), values);
     }
 
     /**

@@ -37,6 +37,7 @@ final class DirectoryHealth implements PatientReader.Listener {
     private final RecentFinding unreadable = new RecentFinding();
     private volatile String lowSpace = "";
     private volatile boolean closing;
+    private volatile boolean stopped;
 
     /** The states an instance shows. */
     enum State {
@@ -63,7 +64,7 @@ final class DirectoryHealth implements PatientReader.Listener {
             case STOPPED -> HealthParts.State.failed("it has stopped: " + detail);
             case RUNNING, FULL, WAITING_FOR_REGISTRY -> HealthParts.State.WELL;
         });
-        parts.add("registry", () -> waitsForRegistry() ? HealthParts.State.failed(detail) : HealthParts.State.WELL);
+        parts.add("registry", () -> waiting.get() > 0 ? HealthParts.State.failed(detail) : HealthParts.State.WELL);
         parts.add("index", () -> full().isEmpty() ? HealthParts.State.WELL : HealthParts.State.failed(full()));
         parts.add("records", () -> foreign.isEmpty() ? unreadable.state() : HealthParts.State.degraded(foreign));
         parts.add("state", () -> HealthParts.State.degradedUnlessEmpty(damaged));
@@ -71,16 +72,11 @@ final class DirectoryHealth implements PatientReader.Listener {
     }
 
     State state() {
-        return switch (streams) {
+        return stopped ? State.STOPPED : switch (streams) {
             case CREATED, REBALANCING -> State.REBALANCING;
-            case RUNNING -> waitsForRegistry() ? State.WAITING_FOR_REGISTRY : full().isEmpty() ? State.RUNNING : State.FULL;
+            case RUNNING -> waiting.get() > 0 ? State.WAITING_FOR_REGISTRY : full().isEmpty() ? State.RUNNING : State.FULL;
             case PENDING_SHUTDOWN, NOT_RUNNING, PENDING_ERROR, ERROR -> State.STOPPED;
         };
-    }
-
-    /** Whether a record waits for its schema. */
-    boolean waitsForRegistry() {
-        return waiting.get() > 0;
     }
 
     private String full() {
@@ -154,8 +150,10 @@ final class DirectoryHealth implements PatientReader.Listener {
         lowSpace = what;
     }
 
+    /** It ends, or is left as it is: beside a controller nothing ends it. */
     void failed(String why) {
         detail = why;
+        stopped = true;
     }
 
     void closing() {

@@ -101,7 +101,7 @@ public final class DirectoryStreams implements AutoCloseable {
         streams.setUncaughtExceptionHandler(this::fatal);
         StandbyStore standby = new StandbyStore(streams, decoder, copies);
         FreeSpace space = new FreeSpace(config.stateDir(), metrics.registry(), health::lowSpace);
-        Standstill standstill = Standstill.of(streams, health::waitsForRegistry);
+        Standstill standstill = Standstill.of(streams);
         LogEnds ends = closers.add("follower", new LogEnds(config, copies, space::lookAtState, () -> {
             stopsIfStill(standstill);
             lookAtStandbys(streams, standby);
@@ -122,6 +122,9 @@ public final class DirectoryStreams implements AutoCloseable {
     }
 
     private void stops(String why) {
+        if (ended.isDone()) {
+            return;
+        }
         LOG.error("the directory stops: {}", why);
         health.failed(why);
         ended.complete(Optional.of(new IllegalStateException(why)));

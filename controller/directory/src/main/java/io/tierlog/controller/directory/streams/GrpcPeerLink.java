@@ -87,7 +87,7 @@ final class GrpcPeerLink implements PeerLink {
     }
 
     private Channel open(Owners.Peer peer) {
-        return new Channel(GrpcTls.call(NettyChannelBuilder.forAddress(peer.host(), peer.port()), tls)
+        return new Channel(GrpcTls.callPeer(NettyChannelBuilder.forAddress(peer.host(), peer.port()), tls)
                 .executor(threads)
                 .maxInboundMessageSize(MESSAGE_BYTES)
                 .build());

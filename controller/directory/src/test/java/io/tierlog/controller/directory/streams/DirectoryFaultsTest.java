@@ -72,9 +72,11 @@ class DirectoryFaultsTest {
                 assertFalse(streams.ended().isDone(), "look " + look);
             }
             streams.stopsIfStill(still);
+            streams.stopsIfStill(still);
             String why = "Kafka Streams has had no thread for 10 min while the brokers answered: start again";
             assertEquals(Optional.of(why), streams.ended().get().map(Throwable::getMessage));
             assertEquals(1, lines.with("the directory stops: " + why), lines::toString);
+            assertFalse(streams.report().working(), "beside a controller the process goes on");
         }
     }
 

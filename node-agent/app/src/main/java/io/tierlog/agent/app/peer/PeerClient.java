@@ -139,7 +139,7 @@ public final class PeerClient implements PeerTransfers, AutoCloseable {
     }
 
     private ManagedChannel open(PeerAddress address) {
-        return GrpcTls.call(NettyChannelBuilder.forAddress(address.host(), address.port()), access.tls())
+        return GrpcTls.callPeer(NettyChannelBuilder.forAddress(address.host(), address.port()), access.tls())
                 .executor(receivers)
                 .maxInboundMessageSize(MESSAGE_BYTES)
                 .keepAliveTime(20, TimeUnit.SECONDS)

@@ -220,10 +220,12 @@ public final class SnapshotDirectory {
         // Closing the channel releases the lock.
         try (FileChannel channel = FileChannel.open(lock, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
             channel.lock();
-            work.run();
-        } finally {
-            delete(making);
-            Files.deleteIfExists(lock);
+            try {
+                work.run();
+            } finally {
+                delete(making);
+                Files.deleteIfExists(lock);
+            }
         }
     }
 

@@ -348,6 +348,7 @@ class SnapshotterTest {
             public void delete(Path path) throws IOException {
                 try {
                     assertEquals(Optional.empty(), new SnapshotDirectory(root).create(_ -> Optional.empty()));
+                    assertTrue(Files.exists(path), "another one has deleted " + path);
                 } catch (InterruptedException e) {
                     throw new IOException(e);
                 }

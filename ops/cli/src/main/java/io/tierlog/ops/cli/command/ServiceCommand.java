@@ -22,7 +22,7 @@ import picocli.CommandLine.Spec;
 
 /**
  * A command that runs a service in the foreground until Ctrl-C, or until the service or one of its threads fails. Its flags are declared options.
- * A subclass names {@link OptionFlags} as its model transformer. For one thread.
+ * A subclass names {@link OptionFlags} as its model transformer. What says that the service is up runs on a thread of its own.
  *
  * @param <S> the service; closing it ends it
  */

@@ -116,6 +116,11 @@ public final class WhatIfCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
+        for (String ofLog : List.of("--topic-prefix", "--registry-url")) {
+            if (log == null && spec.commandLine().getParseResult().hasMatchedOption(ofLog)) {
+                throw new CliError(ofLog + " says how the records of a log are read, and there is no --log", "leave it out", CliError.BAD_INPUT);
+            }
+        }
         if (report) {
             report();
             return 0;

@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
+import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpTimeoutException;
 import java.nio.charset.StandardCharsets;
@@ -101,7 +102,7 @@ public final class ControllerCalls implements AutoCloseable {
         } catch (JsonProcessingException e) {
             throw foreign(to);
         } catch (HttpTimeoutException e) {
-            throw unanswered(to, "within " + atMost.toSeconds() + " s");
+            throw unanswered(to, e instanceof HttpConnectTimeoutException ? "a connection" : "within " + atMost.toSeconds() + " s");
         } catch (IOException e) {
             throw TlsFault.of(e).map(fault -> untrusted(to, fault))
                     .orElseGet(() -> unanswered(to, "as a controller does: the connection failed or broke off"));
