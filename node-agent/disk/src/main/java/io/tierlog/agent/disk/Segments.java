@@ -15,7 +15,8 @@ import org.slf4j.LoggerFactory;
  * The segments of a tier: where the next record goes, and when a segment is cut, made durable and removed.
  *
  * <p>Safe for use by several threads. This object's monitor guards the fields of all segments and of {@link BlockTable}; it is never held
- * during a call to the disk. Of the capacity one segment is kept for compaction, which otherwise could not begin when it is needed most.
+ * during a call to the disk. Of the capacity one segment is kept for compaction, which otherwise could not begin when it is needed most; while it is
+ * in use, nothing else is written. Files that were found to be larger than the capacity are compacted with one segment more.
  */
 final class Segments {
     private static final Logger LOG = LoggerFactory.getLogger(Segments.class);
@@ -29,6 +30,7 @@ final class Segments {
     private final TreeMap<Long, Segment> all = new TreeMap<>();
     private @Nullable Segment filling;
     private long fileBytes;
+    private long foundBytes;
     private long lastNumber;
 
     /** A place that a writer has for itself until {@link #end}. */
@@ -52,16 +54,16 @@ final class Segments {
         if (!io.reservesSpace()) {
             leaveFree(bytes);
         }
-        Extent extent = tryReserve(bytes);
+        Extent extent = tryReserve(bytes, compacting);
         while (extent == null) {
             Segment full;
             synchronized (making) {
-                extent = tryReserve(bytes);
+                extent = tryReserve(bytes, compacting);
                 if (extent != null) {
                     return extent;
                 }
                 full = make(compacting);
-                extent = tryReserve(bytes);
+                extent = tryReserve(bytes, compacting);
             }
             if (full != null) {
                 settle(full);
@@ -70,9 +72,10 @@ final class Segments {
         return extent;
     }
 
-    private synchronized @Nullable Extent tryReserve(long bytes) {
+    private synchronized @Nullable Extent tryReserve(long bytes, boolean compacting) {
         Segment to = filling;
-        if (to == null || to.fileBytes - to.used < bytes) {
+        boolean isKept = !compacting && space.capacityBytes() - fileBytes < space.segmentBytes();
+        if (to == null || isKept || to.fileBytes - to.used < bytes) {
             return null;
         }
         Extent extent = new Extent(to, to.used, bytes);
@@ -85,8 +88,9 @@ final class Segments {
     private @Nullable Segment make(boolean compacting) throws IOException {
         long number;
         synchronized (this) {
-            long left = space.capacityBytes() - fileBytes - (compacting ? 0 : space.segmentBytes());
-            if (left < space.segmentBytes()) {
+            long most = compacting
+                    ? Math.max(space.capacityBytes(), foundBytes + space.segmentBytes()) : space.capacityBytes() - space.segmentBytes();
+            if (most - fileBytes < space.segmentBytes()) {
                 throw new NoSpaceException("the disk tier's files have " + fileBytes + " of " + space.capacityBytes()
                         + " bytes, and one segment is kept for compaction: drop blocks");
             }
@@ -232,6 +236,7 @@ final class Segments {
         all.put(segment.number, segment);
         lastNumber = Math.max(lastNumber, segment.number);
         fileBytes += segment.fileBytes;
+        foundBytes += segment.fileBytes;
     }
 
     /** The file of a segment was cut. */

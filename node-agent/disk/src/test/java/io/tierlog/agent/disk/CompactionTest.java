@@ -67,6 +67,47 @@ class CompactionTest {
         assertTrue(file.status().fileBytes() <= 10L * Blocks.SEGMENT);
     }
 
+    /** Nine segments are full, and four of them have one dropped block each: the tenth is what compaction has. A step copies one block. */
+    @Test
+    void writersLeaveCompactionItsSegment() {
+        file.close();
+        file = open(Blocks.limits().with(new Compaction(60, 1)));
+        writeAll(file, 0, 36);
+        for (int seed = 0; seed < 16; seed += 4) {
+            drop(file, seed);
+        }
+        assertEquals(1, file.compact().blocks());
+        assertReason(OperationReason.NO_ROOM, write(file, 100));
+        compactAll();
+        // Four blocks were dropped: a segment.
+        writeAll(file, 36, 40);
+        for (int seed = 0; seed < 40; seed++) {
+            if (seed >= 16 || seed % 4 != 0) {
+                assertServed(file, seed);
+            }
+        }
+    }
+
+    /** A restart with half of the size: nine segments with one block each, where five may be. */
+    @Test
+    void aTierThatIsTooLargeNowIsCompacted() {
+        writeAll(file, 0, 36);
+        for (int seed = 0; seed < 36; seed++) {
+            if (seed % 4 != 0) {
+                drop(file, seed);
+            }
+        }
+        file.close();
+        file = open(Blocks.limits().with(new Space(5L * Blocks.SEGMENT, 0, Blocks.SEGMENT, Blocks.ALIGN)));
+        assertReason(OperationReason.NO_ROOM, write(file, 100));
+        compactAll();
+        assertTrue(file.status().fileBytes() <= 4L * Blocks.SEGMENT, () -> file.status().toString());
+        write(file, 36);
+        for (int seed = 0; seed <= 36; seed += 4) {
+            assertServed(file, seed);
+        }
+    }
+
     @Test
     void aStepCopiesNoMoreThanItMay() {
         writeAll(file, 0, 5);
