@@ -125,4 +125,5 @@ class Agent:
 
     def stored(self, above: int = 0) -> list[pathlib.Path]:
         """Files of its shared store with more than so many bytes: its objects, when a block has as many."""
-        return [path for path in self.store.rglob("*") if path.is_file() and not path.name.startswith(".") and path.stat().st_size > above]
+        return [path for path in self.store.rglob("*") if "incoming" not in path.parts and path.is_file() and not path.name.startswith(".")
+                and path.stat().st_size > above]

@@ -266,9 +266,23 @@ def test_an_agent_that_is_killed_costs_misses_and_is_used_again(processes, stora
     assert all(pool.holds(i, key) for i, key in enumerate(keys[:4]))
 
 
+def staging_files() -> int:
+    """Open memory files of this process."""
+    links = []
+    for number in os.listdir("/proc/self/fd"):
+        try:
+            links.append(os.readlink(f"/proc/self/fd/{number}"))
+        except FileNotFoundError:  # that of the listing itself
+            pass
+    return sum(link.startswith("/memfd:tierlog-pages") for link in links)
+
+
 def test_an_agent_that_was_never_there_costs_misses(storages, tmp_path):
     storage = storages(f"unix:{tmp_path / 'none'}", HostPool(4), ready=False)
     assert storage.batch_exists(["a"]) == 0
     assert storage.batch_get_v1(["a"], indices([0])) == [False]
     assert storage.batch_set(["a"], [content("a")]) is False
     assert storage.get("a", content("a")) is None
+    open_files = staging_files()
+    time.sleep(4)  # both streams try again each second
+    assert staging_files() == open_files

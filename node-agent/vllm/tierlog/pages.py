@@ -26,6 +26,9 @@ _GRACE_S = 0.3
 #: After a call without an answer the agent is not asked for so many seconds.
 _SLOW_S = 1.0
 _MOST_KEYS = 4_096
+#: After these the agent may still carry out the call; with any other it has refused it before it began.
+_NO_ANSWER = frozenset({grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.CANCELLED, grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.UNKNOWN,
+                        grpc.StatusCode.INTERNAL})
 
 #: Takes the bytes of a page: a view that is valid during the call.
 Sink = Callable[[memoryview], None]
@@ -118,6 +121,7 @@ class Pages:
         self._lock = threading.Lock()
         self._ready = threading.Condition(self._lock)
         self._session: Optional[_Session] = None
+        self._nothing = _Staging(1, mmap.PAGESIZE)  # what a stream offers that the agent refuses, since there is no session
         self._generation = time.time_ns() // 1_000  # higher than in any earlier process of this name
         self._slow_until = 0.0
         self._said = ""
@@ -132,7 +136,7 @@ class Pages:
     def _join(self, calls: Any) -> Any:
         with self._lock:
             session = self._session
-        staging = session.staging if session is not None else _Staging(1, mmap.PAGESIZE)
+        staging = session.staging if session is not None else self._nothing
         size = staging.pages * staging.block_bytes
         layer = messages.KvLayer(name="page", region=0, offset=0, size=size, blocks=staging.pages, segment_bytes=staging.block_bytes, segments=1,
                                  block_stride=staging.block_bytes)
@@ -217,6 +221,11 @@ class Pages:
                         self._slow_until = time.monotonic() + _SLOW_S
                 answers.append(None)
         return answers
+
+    @staticmethod
+    def _may_go_on(call: Any) -> bool:
+        """Whether the agent may still carry out a call without an answer; it refuses one before it begins."""
+        return call is not None and call.code() in _NO_ANSWER
 
     def _begin(self, name: str, request: Any) -> Optional[Any]:
         try:
@@ -326,10 +335,12 @@ class Pages:
     def _read(self, session: _Session, blocks: Sequence[tuple[_Wait, bytes]], open_pages: set[int]) -> set[int]:
         if not blocks:
             return set()
-        reply = self._results([self._begin("Read", messages.ReadRequest(
-            session=session.name, namespace=self._namespace, blocks=[self._block(wait, key) for wait, key in blocks], wait_ms=0))])[0]
+        call = self._begin("Read", messages.ReadRequest(
+            session=session.name, namespace=self._namespace, blocks=[self._block(wait, key) for wait, key in blocks], wait_ms=0))
+        reply = self._results([call])[0]
         if reply is None:
-            open_pages.update(wait.page for wait, _ in blocks)
+            if self._may_go_on(call):
+                open_pages.update(wait.page for wait, _ in blocks)
             return set()
         return {wait.page for (wait, _), status in zip(blocks, reply.blocks) if status.done}
 
@@ -356,9 +367,10 @@ class Pages:
                     blocks=[self._block(wait, key)])))
                 loaded.append(wait)
         arrived = set()
-        for wait, reply in zip(loaded, self._results(loads)):
+        for wait, call, reply in zip(loaded, loads, self._results(loads)):
             if reply is None:
-                open_pages.add(wait.page)
+                if self._may_go_on(call):
+                    open_pages.add(wait.page)
             elif reply.loaded == 1:
                 arrived.add(wait.page)
         self._results([self._begin("Cancel", messages.CancelRequest(session=session.name, request=wait.name, attempt=1)) for wait, _ in blocks])
@@ -427,3 +439,4 @@ class Pages:
         self._memory.close()
         self._stream.close()
         self._over("closed")
+        self._nothing.close()
