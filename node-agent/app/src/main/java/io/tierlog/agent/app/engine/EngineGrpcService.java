@@ -266,7 +266,7 @@ final class EngineGrpcService extends EngineServiceGrpc.EngineServiceImplBase {
         Optional<StatusRuntimeException> refused = session.ranks().add(request, rank, ranks);
         if (refused.isPresent()) {
             stream.onError(refused.get());
-        } else if (session.ranks().complete(ranks)) {
+        } else if (session.ranks().completes(ranks)) {
             registerRanks(session);
         }
     }

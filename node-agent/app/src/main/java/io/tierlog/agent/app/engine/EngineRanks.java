@@ -26,6 +26,7 @@ final class EngineRanks {
     private record Joined(JoinRequest request, EngineSession stream) {}
 
     private final SortedMap<Integer, Joined> joined = new TreeMap<>();
+    private boolean completed;
 
     /** Takes a rank, or says why not. */
     synchronized Optional<StatusRuntimeException> add(JoinRequest request, EngineSession stream, int ranks) {
@@ -60,6 +61,13 @@ final class EngineRanks {
 
     private JoinRequest first() {
         return joined.values().iterator().next().request();
+    }
+
+    /** Whether all have joined: true for one caller alone, which registers their memory. */
+    synchronized boolean completes(int ranks) {
+        boolean first = !completed && joined.size() == ranks;
+        completed |= first;
+        return first;
     }
 
     synchronized boolean complete(int ranks) {
@@ -110,7 +118,9 @@ final class EngineRanks {
 
     /** The rank with that stream has left; false when it was none of these. */
     synchronized boolean remove(EngineSession stream) {
-        return joined.values().removeIf(one -> one.stream() == stream);
+        boolean removed = joined.values().removeIf(one -> one.stream() == stream);
+        completed &= !removed;
+        return removed;
     }
 
     /** Every rank receives the end, and none is left. */
@@ -118,6 +128,7 @@ final class EngineRanks {
         List<EngineSession> streams = streams();
         synchronized (this) {
             joined.clear();
+            completed = false;
         }
         streams.forEach(stream -> stream.end(status));
     }

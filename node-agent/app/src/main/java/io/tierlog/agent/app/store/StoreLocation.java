@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Where a store is: what {@code --store} names. Immutable. */
@@ -127,6 +128,7 @@ public sealed interface StoreLocation {
 
     /** A URL in its parts; every error names it. */
     final class Url {
+        private static final Pattern PORT = Pattern.compile(":(\\d+)$");
         private static final Pattern HOST = Pattern.compile("[A-Za-z0-9._-]{1,255}|\\[[0-9a-fA-F:.]+]");
 
         private final String text;
@@ -171,7 +173,16 @@ public sealed interface StoreLocation {
         }
 
         int port(int usual) {
-            return uri.getPort() < 0 ? usual : uri.getPort();
+            // getPort() is -1 beside such a name.
+            Matcher port = PORT.matcher(uri.getRawAuthority() == null ? "" : uri.getRawAuthority());
+            if (!port.find()) {
+                return usual;
+            }
+            int number = port.group(1).length() > 5 ? 0 : Integer.parseInt(port.group(1));
+            if (number < 1 || number > 65_535) {
+                throw wrong("port " + port.group(1) + " is not between 1 and 65535");
+            }
+            return number;
         }
 
         String path() {

@@ -43,6 +43,15 @@ class StoreLocationTest {
                 StoreLocation.parse("rediss://cache:7000/3?prefix=kv%3A1&user=agent&password-file=/run/secret"));
     }
 
+    /** An underscore is in no name of the DNS, and in those of containers. */
+    @Test
+    void aHostWithAnUnderscoreHasAPortToo() {
+        assertEquals(
+                new StoreLocation.Redis("my_redis", 6_380, 0, "tierlog", false, Optional.empty(), Optional.empty(),
+                        new StoreLocation.Access(Duration.ofSeconds(2), 16)),
+                StoreLocation.parse("redis://my_redis:6380/0"));
+    }
+
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
         "http://a/b                      | 'http://a/b' is not a store: a directory, file:/PATH, s3://",
@@ -54,6 +63,8 @@ class StoreLocationTest {
         "redis://                        | is not a URL",
         "redis:///1                      | it names no host",
         "redis://a/x                     | 'x' is not the number of a database",
+        "redis://a:70000/0               | port 70000 is not between 1 and 65535",
+        "redis://a_b:0                   | port 0 is not between 1 and 65535",
         "redis://a?timeout-ms=99         | timeout-ms is 100 to 600000, not '99'",
         "redis://a?connections=0         | connections is 1 to 1024, not '0'",
     })

@@ -283,7 +283,13 @@ public final class AgentContext {
             counters.increment(AgentCounter.EVICTED_BLOCKS);
             counters.add(AgentCounter.LAST_COPIES_EVICTED, one.lastCopy() ? 1 : 0);
         }
-        byNamespace.forEach((namespace, blocks) ->
-                append(cause, e -> new BlocksEvicted(e, Tier.HOST, namespace, RemovalReason.PRESSURE, blocks)));
+        int most = limits.disk().recoveredPerRecord();
+        byNamespace.forEach((namespace, blocks) -> {
+            // As many as a record can name, in their order: none before those that extend it.
+            for (int from = 0; from < blocks.size(); from += most) {
+                List<PagedBlock> some = blocks.subList(from, Math.min(from + most, blocks.size()));
+                append(cause, e -> new BlocksEvicted(e, Tier.HOST, namespace, RemovalReason.PRESSURE, some));
+            }
+        });
     }
 }
