@@ -10,8 +10,16 @@ import io.tierlog.controller.core.api.Input;
 import io.tierlog.controller.core.api.Limits;
 import io.tierlog.controller.core.state.Blocks;
 import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.MigrationMethod;
+import io.tierlog.schemas.MigrationOrder;
+import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Policy;
+import io.tierlog.schemas.Retention;
+import io.tierlog.schemas.SampleRule;
+import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.WireType;
 import io.tierlog.schemas.WritePolicy;
@@ -21,8 +29,10 @@ import io.tierlog.schemas.command.DropBlocks;
 import io.tierlog.schemas.command.WriteBackBlocks;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.BackUpDone;
+import io.tierlog.schemas.event.BlocksRecovered;
 import io.tierlog.schemas.event.DropDone;
 import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.MigrationAssigned;
 import io.tierlog.schemas.event.WriteBackDone;
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
@@ -57,9 +67,11 @@ class CorpusTest {
     private static final Path CORPUS = Path.of(System.getProperty("tierlog.root"), "controller", "core", "src", "test", "corpus");
     private static final boolean RECORD = Boolean.getBoolean("corpus.record");
     private static final Limits LIMITS = new Limits(1, 12, 100, 3, 5, 64, 4);
-    private static final List<Integer> SEEDS = List.of(1, 2, 3, 4);
+    private static final List<Integer> SEEDS = List.of(1, 2, 3, 4, 5);
     /** Histories from this seed on reuse prompts on a small host. */
     private static final int REUSE = 3;
+    /** The history of this seed samples blocks with long names. */
+    private static final int LONG_NAMES = 5;
     private static final int STEPS = 600;
 
     /** A list of records in a file: each with the schema that it was written by, once a file. */
@@ -136,13 +148,33 @@ class CorpusTest {
 
     private static List<Event> events(int seed) throws IOException {
         if (RECORD && !Files.exists(inputs(seed).file())) {
-            World world = seed < REUSE ? new RandomHistory(seed, (_, _) -> {}, () -> {}).ordersOfTheVersion().run(STEPS).world() : reuse(seed);
+            World world = seed < REUSE
+                    ? new RandomHistory(seed, (_, _) -> {}, () -> {}).ordersOfTheVersion().run(STEPS).world()
+                    : seed < LONG_NAMES ? reuse(seed) : longNames(seed);
             List<Event> drawn = world.log.stream()
                     .map(input -> ((Input.Recorded) input).event())
                     .toList();
             inputs(seed).write(drawn);
         }
         return inputs(seed).read(Event.class);
+    }
+
+    /** Samples of up to 40 blocks, each in a namespace of 64 characters of three bytes. */
+    private static World longNames(int seed) {
+        Random random = new Random(seed);
+        World w = new World(new HeapTables(), LIMITS);
+        Agent a = w.register(new Agent("a", "a-1", 100, 100));
+        for (int i = 0; i < 60; i++) {
+            w.input(new BlocksRecovered(a.envelope(), Tier.HOST, "\u20ac".repeat(64),
+                    List.of(new PagedBlock(new Block(0, Agent.key("b" + i), Bytes.EMPTY), i, 7, 77)), 59 - i));
+        }
+        for (int i = 0; i < STEPS; i++) {
+            SampleRule rule = new SampleRule(1 + random.nextInt(40), random.nextInt(2_000), "");
+            MigrationOrder order = new MigrationOrder(MigrationMethod.COPY, Tier.HOST, Tier.DISK, Retention.KEEP_BOTH, List.of(), rule, null, true);
+            w.input(new MigrationAssigned(new Envelope(a.aggregate(), "migration/m" + i, 0, 1, 0, 0, null, null, null), order, i));
+            w.tick();
+        }
+        return w;
     }
 
     /** Prompts of two common beginnings come again and again, mostly the same ones, and do not fit below the high mark of the host, 20 blocks. */

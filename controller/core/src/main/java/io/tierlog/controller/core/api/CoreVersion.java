@@ -23,11 +23,14 @@ public final class CoreVersion {
     /** An object that another deletion took is moved to the end of the order of the store, when a later one fails to delete it. */
     public static final int TOUCHES_WHAT_IS_GONE = 2;
 
+    /** Names of a sample are not counted, names of an order are counted in characters, and a copy may report a block twice. */
+    public static final int UNBOUNDED_NAMES = 3;
+
     /**
      * The version of this build. 2: the order GAPS where the policy names none. 3: messages of migrations name the request; evictions pause when
-     * drops are refused; what the store has lost is not touched.
+     * drops are refused; what the store has lost is not touched. 4: the names of a migration fit in one record.
      */
-    public static final int CURRENT = 3;
+    public static final int CURRENT = 4;
 
     private CoreVersion() {}
 }

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core.migration;
 
+import io.tierlog.controller.core.api.CoreVersion;
 import io.tierlog.controller.core.api.Limits;
 import io.tierlog.controller.core.api.MigrationLimits;
 import io.tierlog.controller.core.decide.Checks;
+import io.tierlog.controller.core.decide.DecisionContext;
 import io.tierlog.schemas.BlockName;
 import io.tierlog.schemas.MigrationMethod;
 import io.tierlog.schemas.MigrationOrder;
 import io.tierlog.schemas.Retention;
 import io.tierlog.schemas.SampleRule;
 import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.state.ClockRow;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -22,7 +26,8 @@ final class MigrationOrders {
     private MigrationOrders() {}
 
     /** Everything that is wrong with an order to these nodes, a sentence each; nothing when it can be carried out. */
-    static List<String> findings(Limits limits, List<String> nodes, MigrationOrder order) {
+    static List<String> findings(DecisionContext d, List<String> nodes, MigrationOrder order) {
+        Limits limits = d.limits();
         List<String> findings = new ArrayList<>();
         nodes(findings, nodes);
         check(findings, order.method() != MigrationMethod.UNKNOWN, "method must be COPY, MARK or BOTH");
@@ -37,7 +42,7 @@ final class MigrationOrders {
                 "markTimeoutMs must be from 1 to " + MOST.longestMarkMs() + ", or absent for what policy says");
         SampleRule sample = order.sample();
         if (sample == null) {
-            blocks(findings, limits, nodes.size(), order.blocks());
+            blocks(findings, d, nodes.size(), order.blocks());
         } else {
             check(findings, order.blocks().isEmpty(), "either blocks are named or a sample is taken, not both");
             check(findings, sample.count() >= 1 && (long) sample.count() * Math.max(1, nodes.size()) <= MOST.names(),
@@ -57,16 +62,16 @@ final class MigrationOrders {
         }
     }
 
-    private static void blocks(List<String> findings, Limits limits, int nodes, List<BlockName> blocks) {
+    private static void blocks(List<String> findings, DecisionContext d, int nodes, List<BlockName> blocks) {
         check(findings, !blocks.isEmpty(), "blocks must be named, or a sample be taken");
         long times = Math.max(1, nodes);
         check(findings, blocks.size() * times <= MOST.names(), "blocks must be at most " + MOST.names() + " over all nodes");
         long bytes = 0;
         String broken = null;
         for (BlockName block : blocks) {
-            bytes += block.namespace().length() + block.key().size();
+            bytes += nameBytes(d.clock(), block);
             if (broken == null) {
-                broken = Checks.text(limits, "namespace", block.namespace());
+                broken = Checks.text(d.limits(), "namespace", block.namespace());
             }
             if (broken == null) {
                 broken = Checks.key(block.key());
@@ -74,6 +79,13 @@ final class MigrationOrders {
         }
         check(findings, bytes * times <= MOST.nameBytes(), "namespaces and keys have at most " + MOST.nameBytes() + " bytes over all nodes");
         check(findings, broken == null, String.valueOf(broken));
+    }
+
+    /** Bytes of a namespace and a key in a record; versions up to UNBOUNDED_NAMES count characters. */
+    static int nameBytes(ClockRow clock, BlockName block) {
+        String namespace = block.namespace();
+        boolean characters = clock.coreVersion() <= CoreVersion.UNBOUNDED_NAMES;
+        return (characters ? namespace.length() : namespace.getBytes(StandardCharsets.UTF_8).length) + block.key().size();
     }
 
     private static String shown(String text) {

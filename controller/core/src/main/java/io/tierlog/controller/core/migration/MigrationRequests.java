@@ -49,7 +49,7 @@ public final class MigrationRequests {
         if (!isOne(d, e)) {
             return;
         }
-        List<String> findings = MigrationOrders.findings(d.limits(), e.nodes(), e.order());
+        List<String> findings = MigrationOrders.findings(d, e.nodes(), e.order());
         if (row(d, aggregate) != null) {
             d.refuse(about, e, RefusalReason.REPEATED, "This migration was asked for before");
         } else if (!findings.isEmpty()) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core.migration;
 
+import io.tierlog.controller.core.api.CoreVersion;
 import io.tierlog.controller.core.decide.NodeContext;
 import io.tierlog.controller.core.decide.PendingDrop;
 import io.tierlog.controller.core.operation.OperationResult;
@@ -109,7 +110,7 @@ public final class Migrations {
     /** A copy has ended, and its operation is recorded as ended: records its end, clears marks, and notes the blocks that are to leave the source. */
     public static void ended(NodeContext n, OperationRow row, OperationResult c, int failed) {
         MoveCause move = row.move();
-        List<Block> there = there(row, c);
+        List<Block> there = there(n, row, c);
         if (move != null) {
             complete(n, row, c, c.doneBlocks(), failed);
         }
@@ -142,8 +143,8 @@ public final class Migrations {
         }
     }
 
-    /** Those of the operation's blocks that are on the target now. */
-    private static List<Block> there(OperationRow row, OperationResult c) {
+    /** Those of the operation's blocks that are on the target now, each once. */
+    private static List<Block> there(NodeContext n, OperationRow row, OperationResult c) {
         Set<Block> its = new LinkedHashSet<>(row.blocks());
         List<Block> there = new ArrayList<>();
         for (BlockResult result : c.results()) {
@@ -151,7 +152,7 @@ public final class Migrations {
                 there.add(result.block());
             }
         }
-        return there;
+        return n.clock().coreVersion() <= CoreVersion.UNBOUNDED_NAMES ? there : List.copyOf(new LinkedHashSet<>(there));
     }
 
     /** The placements on the source that the operation has read, without those that have gone or were written again meanwhile. */

@@ -35,7 +35,7 @@ public final class NodeMigrations {
             return;
         }
         String migration = id(e);
-        List<String> findings = MigrationOrders.findings(d.limits(), List.of(aggregate.substring(Aggregates.NODE.length())), e.order());
+        List<String> findings = MigrationOrders.findings(d, List.of(aggregate.substring(Aggregates.NODE.length())), e.order());
         long request = MigrationRows.named(d.clock(), e.request());
         NodeContext n = d.node(aggregate);
         TaskRow task = n == null ? null : n.task(migration);

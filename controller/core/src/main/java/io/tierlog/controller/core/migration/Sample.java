@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core.migration;
 
+import io.tierlog.controller.core.api.CoreVersion;
+import io.tierlog.controller.core.api.MigrationLimits;
 import io.tierlog.controller.core.decide.NodeContext;
 import io.tierlog.controller.core.table.RowKey;
 import io.tierlog.controller.core.table.Rows;
@@ -9,6 +11,7 @@ import io.tierlog.schemas.BlockName;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.SampleRule;
 import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.state.ClockRow;
 import io.tierlog.schemas.state.EntryRow;
 import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.PlacementState;
@@ -21,13 +24,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * The coldest blocks of a tier, chosen for an operator: leaves in the eviction order, and above each leaf the blocks that only it keeps there. A
  * sample is not a use and changes nothing. Blocks that are recorded elsewhere too leave first, however young they are: so each class of the order
- * is scanned, and blocks that are too young take no place of old ones. Reads at most four rows for each block that the rule asks for, and a few
+ * is scanned, and blocks that are too young take no place of old ones. Long names make it shorter, so that they fit in one record. Reads at most four rows for each block that the rule asks for, and a few
  * more.
  *
  * @param oldEnough those unused for at least the required time, coldest first, the deeper before those they extend
  * @param tooYoung those met that were used since, at most as many as the rule's count lacks
  */
 public record Sample(List<BlockName> oldEnough, List<BlockName> tooYoung) {
+    /** A migration has at most so many blocks for each of its nodes when it has as many nodes as it may have, so a node's names may fill as many. */
+    private static final int LEAST_SHARE = MigrationLimits.DEFAULTS.names() / MigrationLimits.DEFAULTS.nodes();
+
     static Sample take(NodeContext n, Tier tier, SampleRule rule) {
         Sample sample = new Sample(new ArrayList<>(), new ArrayList<>());
         Map<RowKey.Placement, Integer> childrenTaken = new LinkedHashMap<>();
@@ -35,7 +41,26 @@ public record Sample(List<BlockName> oldEnough, List<BlockName> tooYoung) {
             sample.takeClass(n, tier, rule, kept, childrenTaken);
         }
         int missing = rule.count() - sample.oldEnough.size();
-        return new Sample(sample.oldEnough, sample.tooYoung.subList(0, Math.min(missing, sample.tooYoung.size())));
+        Sample taken = new Sample(sample.oldEnough, sample.tooYoung.subList(0, Math.min(missing, sample.tooYoung.size())));
+        return n.clock().coreVersion() <= CoreVersion.UNBOUNDED_NAMES ? taken : taken.within(n.clock(), rule);
+    }
+
+    /** Without the last blocks when the names are too long for a record; one block always fits. */
+    private Sample within(ClockRow clock, SampleRule rule) {
+        long most = (long) MigrationLimits.DEFAULTS.sampleBytes() * Math.max(rule.count(), LEAST_SHARE);
+        List<BlockName> all = new ArrayList<>(oldEnough);
+        all.addAll(tooYoung);
+        long bytes = 0;
+        int fit = 0;
+        for (BlockName block : all) {
+            bytes += MigrationOrders.nameBytes(clock, block);
+            if (fit > 0 && bytes > most) {
+                break;
+            }
+            fit++;
+        }
+        int old = Math.min(fit, oldEnough.size());
+        return new Sample(oldEnough.subList(0, old), tooYoung.subList(0, fit - old));
     }
 
     /** Takes leaves of one class of the order, until there are enough or all that follow are too young. */

@@ -9,6 +9,7 @@ import io.tierlog.controller.core.api.Input;
 import io.tierlog.controller.core.decide.DecisionContext;
 import io.tierlog.controller.core.decide.NodeContext;
 import io.tierlog.controller.core.evolve.Evolve;
+import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockName;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.MarkClearing;
@@ -16,6 +17,7 @@ import io.tierlog.schemas.MigrationAnswer;
 import io.tierlog.schemas.MigrationMethod;
 import io.tierlog.schemas.MigrationOrder;
 import io.tierlog.schemas.MigrationRefusal;
+import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Retention;
 import io.tierlog.schemas.SampleRule;
 import io.tierlog.schemas.Tier;
@@ -24,6 +26,7 @@ import io.tierlog.schemas.decision.MarkAdded;
 import io.tierlog.schemas.decision.MigrationRejected;
 import io.tierlog.schemas.decision.MigrationSubmitted;
 import io.tierlog.schemas.decision.MigrationTaken;
+import io.tierlog.schemas.event.BlocksRecovered;
 import io.tierlog.schemas.event.NodeDrainRequested;
 import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.PlacementState;
@@ -287,6 +290,27 @@ class AdmissionTest extends MigrationScene {
         MigrationAnswer answer = ask("m", sample(2, 0));
 
         assertEquals(List.of(new BlockName(Agent.NAMESPACE, x.get(2)), new BlockName(Agent.NAMESPACE, x.get(1))), answer.copied());
+    }
+
+    /** 20 blocks: 20 of 192 bytes. A name has 10 characters of 3 bytes and a key of 8 to 32 bytes, or 64 such characters. */
+    @Test
+    void aSampleWithLongNamesIsShorter() {
+        int key = key(1).size();
+        assertEquals(20, sampled("€".repeat(10)));
+        assertEquals(20 * 192 / (64 * 3 + key), sampled("€".repeat(64)));
+    }
+
+    /** How many are taken when 20 are asked for, of 20 that are old enough, in a namespace. */
+    private static int sampled(String namespace) {
+        AdmissionTest t = new AdmissionTest();
+        for (int i = 0; i < 20; i++) {
+            t.w.input(new BlocksRecovered(t.a.envelope(), Tier.HOST, namespace,
+                    List.of(new PagedBlock(new Block(0, key(i), Bytes.EMPTY), i, 7, 77)), 19 - i));
+        }
+        MigrationOrder wanted = sample(20, 0);
+        MigrationAnswer answer = t.ask("m",
+                new MigrationOrder(MigrationMethod.COPY, Tier.HOST, DISK, Retention.DELETE_SOURCE, List.of(), wanted.sample(), null, true));
+        return answer.copied().size() + answer.refused().size();
     }
 
     @Test

@@ -40,6 +40,8 @@ import io.tierlog.schemas.decision.MarkExpired;
 import io.tierlog.schemas.decision.MigrationCompleted;
 import io.tierlog.schemas.decision.MigrationTaken;
 import io.tierlog.schemas.decision.QuotaExceeded;
+import io.tierlog.schemas.event.CopyDone;
+import io.tierlog.schemas.event.CopyFailed;
 import io.tierlog.schemas.event.MarksClearRequested;
 import io.tierlog.schemas.event.MigrationAssigned;
 import io.tierlog.schemas.event.WriteBackDone;
@@ -268,6 +270,21 @@ class MarkTest extends MigrationScene {
 
         assertEquals(List.of(), w.facts(MarkCleared.class));
         assertNotNull(mark(1));
+    }
+
+    /** A report of an agent is not trusted to name a block once. */
+    @Test
+    void aFailedCopyThatNamesABlockTwiceClearsItOnce() {
+        onHost(1);
+        mark(Tier.DISK, null, 1);
+        ask("m", order(MigrationMethod.COPY, Tier.DISK, 1));
+        CopyDone done = done(copies().getFirst());
+
+        w.input(new CopyFailed(a.envelope(), done.operation(), done.source(), done.target(), OperationReason.IO, Agent.NAMESPACE,
+                List.of(done.blocks().getFirst(), done.blocks().getFirst())));
+
+        assertEquals(List.of(key(1)), w.fact(MarkCleared.class).keys());
+        assertNull(mark(1));
     }
 
     /** The mark goes after the placement serves, in that order in the log. */

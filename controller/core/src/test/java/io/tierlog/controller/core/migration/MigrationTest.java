@@ -55,6 +55,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -307,6 +308,11 @@ class MigrationTest extends MigrationScene {
         assertEquals(List.of(), w.last.messages());
     }
 
+    private static MigrationOrder named(String namespace, int blocks) {
+        List<BlockName> names = IntStream.range(0, blocks).mapToObj(i -> new BlockName(namespace, key(i))).toList();
+        return new MigrationOrder(MigrationMethod.COPY, Tier.HOST, Tier.DISK, Retention.KEEP_BOTH, names, null, null, false);
+    }
+
     /** All errors are reported at once, and no node is asked. */
     @Test
     void anOrderThatIsNotRightIsDeclinedWithAllFindings() {
@@ -328,6 +334,12 @@ class MigrationTest extends MigrationScene {
         assertEquals(1, w.fact(MigrationDeclined.class).findings().size());
         w.input(requested("m", order(MigrationMethod.COPY, Tier.DISK), "a"));
         assertEquals(List.of("blocks must be named, or a sample be taken"), w.fact(MigrationDeclined.class).findings());
+
+        // 400 blocks in a namespace of 230 characters are 95,200 bytes of ASCII, and 279,200 where a character has three.
+        w.input(requested("ascii", named("a".repeat(230), 400), "a"));
+        assertEquals(List.of(), w.facts(MigrationDeclined.class));
+        w.input(requested("m", named("€".repeat(230), 400), "a"));
+        assertEquals(List.of("namespaces and keys have at most 262144 bytes over all nodes"), w.fact(MigrationDeclined.class).findings());
     }
 
     @Test
