@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.agent.core.FakePorts.Kind;
+import io.tierlog.agent.core.api.AgentLimits;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.RemovalReason;
 import io.tierlog.schemas.Tier;
@@ -20,14 +21,32 @@ class EvictionsTest {
 
     /** Four blocks on the host, without a pin. */
     private World fourOnHost() {
-        World world = World.running(31, 8);
+        World world = fourOnHost(World.running(31, 8));
+        assertEquals(4, world.free());
+        return world;
+    }
+
+    private World fourOnHost(World world) {
         world.compute("r", prompt, 0, 0, 1, 2, 3);
         String operation = world.writeBack("r", prompt, 0, 0, 1, 2, 3);
         world.endAll(Kind.SAVE);
         world.backUp(prompt, operation);
         world.endAll(Kind.WRITE);
-        assertEquals(4, world.free());
         return world;
+    }
+
+    /** Four blocks leave a host of four for another prompt, and a record names three. */
+    @Test
+    void evictionsUnderPressureAreReportedInPieces() {
+        World world = fourOnHost(World.running(31, 4, AgentLimits.defaults().with(new AgentLimits.Disk(1, 1, 3))));
+        Prompt other = Prompt.range(2, 51, 59);
+        world.compute("s", other, 0, 4, 5, 6, 7);
+        world.writeBack("s", other, 0, 4, 5, 6, 7);
+
+        List<List<Integer>> pieces = world.seen.events(BlocksEvicted.class).stream()
+                .map(event -> event.blocks().stream().map(block -> block.block().index()).toList())
+                .toList();
+        assertEquals(List.of(List.of(3, 2, 1), List.of(0)), pieces);
     }
 
     @Test

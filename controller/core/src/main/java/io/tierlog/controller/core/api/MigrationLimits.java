@@ -17,8 +17,8 @@ package io.tierlog.controller.core.api;
  * @param marksPerNode most marks that a node may have
  * @param drainMs how long a drain saves blocks, in milliseconds of log time from its first step on
  */
-public record MigrationLimits(int nodes, int names, long nameBytes, int sampleBytes, int idLength, int marksPerClearing, long keptMs, long longestMarkMs,
-        long answerMs, long marksPerNode, long drainMs) {
+public record MigrationLimits(int nodes, int names, long nameBytes, int sampleBytes, int idLength, int marksPerClearing, long keptMs,
+        long longestMarkMs, long answerMs, long marksPerNode, long drainMs) {
     /** Those of this version of the core. */
     public static final MigrationLimits DEFAULTS = new MigrationLimits(256, 4_096, 256 << 10, 192, 128, 1_000, 86_400_000, 30L * 86_400_000,
             3_600_000, 100_000, 86_400_000);

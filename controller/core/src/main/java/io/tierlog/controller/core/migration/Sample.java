@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * @param tooYoung those met that were used since, at most as many as the rule's count lacks
  */
 public record Sample(List<BlockName> oldEnough, List<BlockName> tooYoung) {
-    /** A migration has at most so many blocks for each of its nodes when it has as many nodes as it may have, so a node's names may fill as many. */
+    /** A migration of as many nodes as it may have takes at most so many blocks of each. */
     private static final int LEAST_SHARE = MigrationLimits.DEFAULTS.names() / MigrationLimits.DEFAULTS.nodes();
 
     static Sample take(NodeContext n, Tier tier, SampleRule rule) {

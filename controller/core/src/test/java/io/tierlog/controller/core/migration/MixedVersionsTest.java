@@ -23,10 +23,10 @@ import java.util.Objects;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** While a build is replaced, the partition of a migration and that of its node are decided by different versions: one names the request, one not. */
+/** While a build is replaced, the partition of a migration and that of its node are decided by different versions: 2 does not name the request. */
 class MixedVersionsTest {
     @ParameterizedTest
-    @CsvSource({"3, 2", "2, 3"})
+    @CsvSource({"3, 2", "2, 3", "4, 3", "3, 4"})
     void aMigrationIsTakenAndStopped(int ofMigration, int ofNode) {
         World migrations = world(ofMigration);
         World node = world(ofNode);

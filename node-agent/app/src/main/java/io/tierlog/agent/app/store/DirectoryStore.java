@@ -25,10 +25,9 @@ import org.slf4j.LoggerFactory;
  * A store in a directory, local or on a network file system that all nodes mount: one file per object.
  *
  * <p>A write fills a temporary file and links it to its name, which fails when the name is taken: of several writers one arrives, and
- * readers see whole objects only. On a file system without hard links it is renamed instead; then two writers at the same moment may both
- * arrive, with the same content by the meaning of a key and under the same generation. Deletes are of one generation only ({@link ObjectRemoval}),
- * and raise the generation of what is put next ({@link GenerationFloors}): where links are, a generation of one key is given once. Deletes need file
- * locks ({@link FanLocks}), puts and reads do not.
+ * readers see whole objects only. Deletes are of one generation only ({@link ObjectRemoval}), and raise the generation of what is put next
+ * ({@link GenerationFloors}): a generation of one key is given once. The file system must have hard links, and for deletes file locks
+ * ({@link FanLocks}).
  *
  * <p>Safe for use by several threads and processes. Trade-off of the default, no fsync: after a loss of power objects may be short or
  * empty, which reads find out. With fsync a write waits for the disk twice, for the file and for its name: measured on one local disk with

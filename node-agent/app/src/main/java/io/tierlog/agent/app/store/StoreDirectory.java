@@ -6,10 +6,10 @@ import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.time.Instant;
@@ -78,9 +78,25 @@ final class StoreDirectory {
         } catch (FileAlreadyExistsException e) {
             // It is a store already.
         }
+        requireLinks();
         removeOlder(now().minus(leftoverAge));
         try (DirectoryStream<Path> wrong = Files.newDirectoryStream(aside)) {
             wrong.forEach(file -> setAside.incrementAndGet());
+        }
+    }
+
+    /** Without hard links a name cannot be given to one file alone, so every write would fail: some network file systems have none. */
+    private void requireLinks() throws IOException {
+        Path file = newTemporary();
+        Path name = newTemporary();
+        Files.createFile(file);
+        try {
+            Files.createLink(name, file);
+        } catch (FileSystemException | UnsupportedOperationException e) {
+            throw new IOException("no hard link can be made there, which a store needs: use another file system (" + e + ")", e);
+        } finally {
+            Files.deleteIfExists(name);
+            Files.deleteIfExists(file);
         }
     }
 
@@ -183,11 +199,6 @@ final class StoreDirectory {
             if (!isOneFile(file, name)) {
                 throw e;
             }
-        } catch (UnsupportedOperationException e) {
-            if (Files.exists(name)) {
-                throw new FileAlreadyExistsException(name.toString());
-            }
-            Files.move(file, name, StandardCopyOption.ATOMIC_MOVE);
         }
     }
 

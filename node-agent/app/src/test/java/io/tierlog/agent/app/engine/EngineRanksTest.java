@@ -195,6 +195,21 @@ class EngineRanksTest {
         ranks.forEach(rank -> Eventually.await("every rank receives it", () -> rank.received.size() == 2 && rank.received.get(1).hasReleased()));
     }
 
+    /** Each of two ranks that join at once may find both there: one registers their memory, and after a rank has left, one does again. */
+    @Test
+    void oneOfTheRanksThatJoinAtOnceRegistersTheirMemory() {
+        EngineRanks ranks = new EngineRanks();
+        EngineSession last = new EngineSession("s", new TestCaller<>(), 1);
+        ranks.add(join(0).build(), new EngineSession("s", new TestCaller<>(), 1), 2);
+        assertFalse(ranks.completes(2));
+        ranks.add(join(1).build(), last, 2);
+        assertTrue(ranks.completes(2));
+        assertFalse(ranks.completes(2));
+        ranks.remove(last);
+        ranks.add(join(1).build(), last, 2);
+        assertTrue(ranks.completes(2));
+    }
+
     @Test
     void aLoadBeginsWhenEveryRankHasAskedForItAndAllReceiveTheAnswer() throws Exception {
         open();

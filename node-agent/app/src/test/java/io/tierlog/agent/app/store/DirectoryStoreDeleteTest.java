@@ -225,15 +225,14 @@ class DirectoryStoreDeleteTest {
     }
 
     @Test
-    void aFileSystemWithoutLinksDeletesToo() throws IOException {
+    void aFileSystemWithoutHardLinksIsRefusedAtTheStart() throws IOException {
         Configuration plain = Configuration.unix().toBuilder().setSupportedFeatures(Feature.FILE_CHANNEL).build();
         try (FileSystem files = Jimfs.newFileSystem(plain)) {
-            DirectoryStore store = DirectoryStore.open(files.getPath("/store"), DirectoryStore.Options.DEFAULTS);
-            assertEquals(Result.arrived(crc(1), 1), write(store, 1));
-            assertEquals(BlockStatus.ALREADY_THERE, write(store, 1).status());
-            assertEquals(OperationReason.STALE_GENERATION, store.delete(name(1), 2).reason());
-            assertEquals(Result.gone(1), store.delete(name(1), 1));
-            assertEquals(Result.arrived(crc(1), 2), write(store, 1));
+            Path store = files.getPath("/store");
+            StoreDirectory refused = new StoreDirectory(store, DirectoryStore.Options.DEFAULTS);
+            IOException why = assertThrows(IOException.class, () -> refused.prepare(Duration.ofHours(1)));
+            assertTrue(why.getMessage().contains("no hard link can be made there"), why.getMessage());
+            assertEquals(List.of(), names(store.resolve("incoming")));
         }
     }
 
