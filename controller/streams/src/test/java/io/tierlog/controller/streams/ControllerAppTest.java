@@ -95,17 +95,17 @@ class ControllerAppTest {
         }
     }
 
-    /** All events are decided soon, but a clock may have a tick under way until it runs next: here for the first time after 15 s. */
+    /** All events are decided soon, but a clock may have a tick under way until it runs next: here for the first time after 6 s. */
     @Test
     void restWaitsForTheClocks() throws Exception {
         long startNs = System.nanoTime();
         try (TestLog log = new TestLog(BROKER.kafka(), 2);
-                ControllerApp app = ControllerApp.start(log.controller(state).tickMs(15_000).build())) {
+                ControllerApp app = ControllerApp.start(log.controller(state).tickMs(6_000).build())) {
             log.append(Script.tick(0, 1, 5_000));
             log.append(Script.tick(1, 1, 5_000));
             assertTrue(app.awaitRunning(TestLog.PATIENCE));
             assertTrue(app.bringToRest(TestLog.PATIENCE));
-            assertTrue(System.nanoTime() - startNs >= TimeUnit.SECONDS.toNanos(15));
+            assertTrue(System.nanoTime() - startNs >= TimeUnit.SECONDS.toNanos(6));
         }
     }
 

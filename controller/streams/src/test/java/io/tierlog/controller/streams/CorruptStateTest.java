@@ -128,6 +128,7 @@ class CorruptStateTest {
                 String changelog = config.applicationId() + "-" + ControllerTopology.STORE + "-changelog";
                 producer.send(new ProducerRecord<>(changelog, 0, clock, new byte[] {1, 2, 3})).get(30, TimeUnit.SECONDS);
             }
+            log.forgetMembers(config.applicationId());
             try (ControllerApp app = ControllerApp.start(log.controller(directory.resolve("another")).tickMs(20).build())) {
                 String why = String.valueOf(app.ended().get(60, TimeUnit.SECONDS).orElseThrow().getMessage());
                 assertTrue(why.contains("a row of clock of 3 bytes") && why.contains(directory.resolve("another").toString())

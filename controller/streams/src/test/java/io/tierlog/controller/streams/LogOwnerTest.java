@@ -181,7 +181,8 @@ class LogOwnerTest {
             }
             TopicPartition place = new TopicPartition(log.topics.decisions(), 0);
             admin.deleteRecords(Map.of(place, RecordsToDelete.beforeOffset(-1))).all().get(30, TimeUnit.SECONDS);
-            assertStops(log.controller(directory).tickMs(60_000).build(), "decisions were lost");
+            KafkaAccess hasty = new KafkaAccess(log.access.bootstrapServers(), Map.of(), Duration.ofSeconds(4));
+            assertStops(log.controller(directory).kafka(hasty).tickMs(60_000).build(), "decisions were lost");
         }
     }
 

@@ -145,7 +145,8 @@ class MainPathTest {
                 LogReader<Fact> reader = log.reader(log.topics.decisions(), Fact.class, Isolation.COMMITTED)) {
             Decisions decisions = new Decisions(reader);
             ControllerProcess.Settings settings = new ControllerProcess.Settings(log, state, 1_000);
-            try (ControllerProcess controller = new ControllerProcess(settings, "-Xmx128m", "-XX:+ExitOnOutOfMemoryError")) {
+            try (ControllerProcess controller = new ControllerProcess(settings, "-Xmx128m", "-XX:+ExitOnOutOfMemoryError",
+                    "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")) {
                 FakeAgent agent = registered(log, decisions, "a");
                 long startNs = System.nanoTime();
                 for (int i = 0; i < events; i++) {

@@ -46,17 +46,20 @@ class RollingUpgradeTest {
             try (ControllerApp _ = ControllerApp.start(old)) {
                 TestLog.await("both partitions", () -> clocks(decisions.of(PartitionOpened.class)).equals(both));
             }
+            log.forgetMembers(old.applicationId());
             decisions.of(PartitionOpened.class).forEach(opened -> assertEquals(CoreVersion.OLDEST, opened.coreVersion()));
             int before = decisions.of(TimeAdvanced.class).size();
             ControllerConfig kept = log.controller(directory.resolve("new")).coreVersion(CoreVersion.OLDEST).tickMs(50).build();
             try (ControllerApp _ = ControllerApp.start(kept)) {
                 TestLog.await("decisions", () -> decisions.of(TimeAdvanced.class).size() > before);
             }
+            log.forgetMembers(old.applicationId());
             assertEquals(List.of(), decisions.of(CoreVersionRaised.class), "core.version keeps the way back open");
             try (ControllerApp _ = ControllerApp.start(old)) {
                 int back = decisions.of(TimeAdvanced.class).size();
                 TestLog.await("the old one decides again", () -> decisions.of(TimeAdvanced.class).size() > back);
             }
+            log.forgetMembers(old.applicationId());
 
             ControllerConfig raises = log.controller(directory.resolve("new")).tickMs(50).build();
             try (ControllerApp upgraded = ControllerApp.start(raises)) {

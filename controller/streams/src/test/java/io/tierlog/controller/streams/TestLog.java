@@ -16,11 +16,15 @@ import io.tierlog.schemas.event.Event;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.RemoveMembersFromConsumerGroupOptions;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -97,6 +101,13 @@ public final class TestLog implements AutoCloseable {
 
     public <F extends WireRecord> LogReader<F> reader(String topic, Class<F> family, Isolation isolation) {
         return new LogReader<>(access, codec, new LogReader.Source<>(topic, family, isolation));
+    }
+
+    /** Ends the membership of instances that were closed: the next instance need not wait for the end of their sessions. */
+    public void forgetMembers(String group) throws InterruptedException, ExecutionException, TimeoutException {
+        try (Admin admin = Admin.create(access.client(Map.of()))) {
+            admin.removeMembersFromConsumerGroup(group, new RemoveMembersFromConsumerGroupOptions()).all().get(30, TimeUnit.SECONDS);
+        }
     }
 
     /** Waits for a condition without a fixed sleep. */

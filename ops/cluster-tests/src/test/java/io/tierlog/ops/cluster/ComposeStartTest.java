@@ -89,6 +89,8 @@ class ComposeStartTest {
         }
         assumeTrue(program.isPresent(), "no docker compose");
         Map<String, String> environment = Map.of(
+                "TIERLOG_JAVA_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+                "KAFKA_HEAP_OPTS", "-Xmx512m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
                 "TIERLOG_IMAGE", Images.here(Images.tierlog(work)),
                 "TIERLOG_API_PORT", String.valueOf(api),
                 "TIERLOG_PAGE_PORT", String.valueOf(page),

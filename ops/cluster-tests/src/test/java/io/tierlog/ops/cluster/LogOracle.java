@@ -66,6 +66,9 @@ final class LogOracle {
         boolean held = Until.within(REST, () -> {
             try {
                 last.set(verify(true));
+                if (!last.get().holds()) {
+                    Until.isOver(Duration.ofMillis(500)); // each attempt reads the whole log
+                }
             } catch (InterruptedException e) {
                 throw new IllegalStateException(e);
             }

@@ -23,12 +23,15 @@ public final class CoreVersion {
     /** An object that another deletion took is moved to the end of the order of the store, when a later one fails to delete it. */
     public static final int TOUCHES_WHAT_IS_GONE = 2;
 
-    /** Names of a sample are not counted, names of an order are counted in characters, and a copy may report a block twice. */
+    /**
+     * Names of a sample or of a deletion are not counted, names of an order are counted in characters, a refusal repeats what it refuses at any
+     * length, and a failed copy that names a block twice clears its mark twice.
+     */
     public static final int UNBOUNDED_NAMES = 3;
 
     /**
      * The version of this build. 2: the order GAPS where the policy names none. 3: messages of migrations name the request; evictions pause when
-     * drops are refused; what the store has lost is not touched. 4: the names of a migration fit in one record.
+     * drops are refused; what the store has lost is not touched. 4: names of migrations, deletions and refusals fit in one record.
      */
     public static final int CURRENT = 4;
 

@@ -7,7 +7,7 @@ package io.tierlog.controller.core.api;
  * @param nodes most nodes of one migration
  * @param names most blocks that one migration names or samples, over all of its nodes
  * @param nameBytes most bytes of namespaces and keys that one migration names, over all of its nodes: order and answers are one row
- * @param sampleBytes most bytes of namespaces and keys that a sample takes for each block that it asks for: all answers are one row of 768 KiB
+ * @param sampleBytes most bytes of namespaces and keys that a sample takes for each block that it asks for: the names in all answers are 768 KiB
  * @param idLength longest id of a migration, in characters
  * @param marksPerClearing most marks that one request clears
  * @param keptMs how long an ended migration is kept, in milliseconds of log time

@@ -48,6 +48,9 @@ import org.jspecify.annotations.Nullable;
  * and one input.
  */
 public final class DecisionContext {
+    /** Of the reason of a refusal, in characters. */
+    private static final int LONGEST_DETAIL = 8_192;
+
     private final Tables tables;
     private final Limits limits;
     private final int partition;
@@ -241,8 +244,11 @@ public final class DecisionContext {
 
     /** Records that the input was understood and changes nothing. */
     public void refuse(Envelope about, Event input, RefusalReason reason, String detail) {
-        facts.add(new InputRefused(about, input.getClass().getSimpleName(), reason, detail));
-        outcome = new Outcome.Refused(reason, detail);
+        // It may have a text of the input, which must not make a record too long.
+        boolean cut = detail.length() > LONGEST_DETAIL && clock.coreVersion() > CoreVersion.UNBOUNDED_NAMES;
+        String shown = cut ? detail.substring(0, LONGEST_DETAIL) + "..." : detail;
+        facts.add(new InputRefused(about, input.getClass().getSimpleName(), reason, shown));
+        outcome = new Outcome.Refused(reason, shown);
     }
 
     /** The node's row and this decision's count of commands to it; null when the node is not registered. */

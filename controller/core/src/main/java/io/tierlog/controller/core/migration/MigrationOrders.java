@@ -7,14 +7,17 @@ import io.tierlog.controller.core.api.MigrationLimits;
 import io.tierlog.controller.core.decide.Checks;
 import io.tierlog.controller.core.decide.DecisionContext;
 import io.tierlog.schemas.BlockName;
+import io.tierlog.schemas.MigrationAnswer;
 import io.tierlog.schemas.MigrationMethod;
 import io.tierlog.schemas.MigrationOrder;
+import io.tierlog.schemas.MigrationRefusal;
 import io.tierlog.schemas.Retention;
 import io.tierlog.schemas.SampleRule;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.state.ClockRow;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -79,6 +82,17 @@ final class MigrationOrders {
         }
         check(findings, bytes * times <= MOST.nameBytes(), "namespaces and keys have at most " + MOST.nameBytes() + " bytes over all nodes");
         check(findings, broken == null, String.valueOf(broken));
+    }
+
+    /** Nothing of an order is done: each block is refused. Without blocks, as of a sample, the reason stands alone. */
+    static MigrationAnswer nothingOf(List<BlockName> blocks, MigrationRefusal reason) {
+        List<BlockName> names = List.copyOf(new LinkedHashSet<>(blocks));
+        return new MigrationAnswer(List.of(), List.of(), names, Collections.nCopies(Math.max(1, names.size()), reason));
+    }
+
+    /** Whether an order, which an older version took, names more than fits twice in a record. */
+    static boolean isTooLong(DecisionContext d, List<BlockName> blocks) {
+        return blocks.stream().mapToLong(block -> nameBytes(d.clock(), block)).sum() > MOST.nameBytes();
     }
 
     /** Bytes of a namespace and a key in a record; versions up to UNBOUNDED_NAMES count characters. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core.migration;
 
+import io.tierlog.controller.core.api.CoreVersion;
 import io.tierlog.controller.core.api.MigrationLimits;
 import io.tierlog.controller.core.api.Outcome;
 import io.tierlog.controller.core.decide.DecisionContext;
@@ -117,7 +118,7 @@ public final class MigrationRequests {
         MigrationRow now = row;
         for (PartRow part : row.parts()) {
             if (part.answer() == null) {
-                MigrationNoted noted = new MigrationNoted(about, part.node(), part.reports(), silence(row), part.progress());
+                MigrationNoted noted = new MigrationNoted(about, part.node(), part.reports(), silence(d, row), part.progress());
                 d.fact(noted);
                 now = MigrationRows.noted(now, noted);
                 if (row.state() != MigrationState.CANCELLING) {
@@ -131,10 +132,11 @@ public final class MigrationRequests {
         }
     }
 
-    /** The answer recorded for a node that sends none: every named block is refused; for a sample the blocks are unknown, so none is named. */
-    private static MigrationAnswer silence(MigrationRow row) {
+    /** The answer recorded for a node that sends none: every named block is refused; for a sample, or a too long order, none is named. */
+    private static MigrationAnswer silence(DecisionContext d, MigrationRow row) {
         List<BlockName> names = List.copyOf(new LinkedHashSet<>(row.order().blocks()));
-        return new MigrationAnswer(List.of(), List.of(), names, Collections.nCopies(names.size(), MigrationRefusal.TARGET_UNAVAILABLE));
+        List<BlockName> named = d.clock().coreVersion() > CoreVersion.UNBOUNDED_NAMES && MigrationOrders.isTooLong(d, names) ? List.of() : names;
+        return new MigrationAnswer(List.of(), List.of(), named, Collections.nCopies(named.size(), MigrationRefusal.TARGET_UNAVAILABLE));
     }
 
     /** Whether the event is about a migration; records when it is not. */

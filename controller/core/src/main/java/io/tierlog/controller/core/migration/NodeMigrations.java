@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core.migration;
 
+import io.tierlog.controller.core.api.CoreVersion;
 import io.tierlog.controller.core.decide.DecisionContext;
 import io.tierlog.controller.core.decide.NodeContext;
 import io.tierlog.controller.core.state.Aggregates;
 import io.tierlog.controller.core.state.MigrationRows;
-import io.tierlog.schemas.BlockName;
 import io.tierlog.schemas.MigrationAnswer;
 import io.tierlog.schemas.MigrationOrder;
 import io.tierlog.schemas.MigrationProgress;
@@ -19,9 +19,6 @@ import io.tierlog.schemas.event.MigrationAssigned;
 import io.tierlog.schemas.event.MigrationRecalled;
 import io.tierlog.schemas.event.MigrationReported;
 import io.tierlog.schemas.state.TaskRow;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.LinkedHashSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -41,6 +38,10 @@ public final class NodeMigrations {
         TaskRow task = n == null ? null : n.task(migration);
         if (!findings.isEmpty()) {
             d.refuse(d.envelope(aggregate, 0), e, RefusalReason.MIGRATION_INVALID, String.join("; ", findings));
+            if (d.clock().coreVersion() > CoreVersion.UNBOUNDED_NAMES) {
+                // An older version took the order; its names may not fit in an answer.
+                answer(d, aggregate, migration, request, MigrationOrders.nothingOf(List.of(), MigrationRefusal.TARGET_UNAVAILABLE), 0);
+            }
         } else if (n == null) {
             d.refuse(d.envelope(aggregate, 0), e, RefusalReason.NODE_UNKNOWN, "No agent has registered this node");
             answer(d, aggregate, migration, request, refused(e.order(), MigrationRefusal.NODE_UNKNOWN), 0);
@@ -58,8 +59,7 @@ public final class NodeMigrations {
 
     /** Nothing of an order is done. Of a sample no blocks are known, so the reason stands alone. */
     private static MigrationAnswer refused(MigrationOrder order, MigrationRefusal reason) {
-        List<BlockName> names = new ArrayList<>(new LinkedHashSet<>(order.blocks()));
-        return new MigrationAnswer(List.of(), List.of(), names, Collections.nCopies(Math.max(1, names.size()), reason));
+        return MigrationOrders.nothingOf(order.blocks(), reason);
     }
 
     private static void answer(DecisionContext d, String aggregate, String migration, long request, MigrationAnswer answer, int running) {

@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The coldest blocks of a tier, chosen for an operator: leaves in the eviction order, and above each leaf the blocks that only it keeps there. A
  * sample is not a use and changes nothing. Blocks that are recorded elsewhere too leave first, however young they are: so each class of the order
- * is scanned, and blocks that are too young take no place of old ones. Long names make it shorter, so that they fit in one record. Reads at most four rows for each block that the rule asks for, and a few
- * more.
+ * is scanned, and blocks that are too young take no place of old ones. Long names make it shorter, so that they fit in one record. Reads at
+ * most four rows for each block that the rule asks for, and a few more.
  *
  * @param oldEnough those unused for at least the required time, coldest first, the deeper before those they extend
  * @param tooYoung those met that were used since, at most as many as the rule's count lacks

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core.store;
 
+import io.tierlog.controller.core.api.CoreVersion;
 import io.tierlog.controller.core.decide.Checks;
 import io.tierlog.controller.core.decide.DecisionContext;
 import io.tierlog.controller.core.eviction.EvictionPicker;
@@ -28,6 +29,7 @@ import io.tierlog.schemas.decision.WaterLevelRelieved;
 import io.tierlog.schemas.event.StoreFull;
 import io.tierlog.schemas.state.DeletionRow;
 import io.tierlog.schemas.state.ShardRow;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -41,6 +43,12 @@ import org.jspecify.annotations.Nullable;
  * may be gone; it looks there before it relies on it.
  */
 public final class StoreEviction {
+    /** Most bytes of one deletion, half of what a record has. */
+    private static final int MOST_BYTES = 512 << 10;
+
+    /** Most bytes of a block in a record: two keys of 32 bytes, numbers and lengths. */
+    private static final int BLOCK_BYTES = 100;
+
     private StoreEviction() {}
 
     /** Starts, continues or ends the eviction of each shard of the partition, of at most {@code budget} objects. */
@@ -158,8 +166,24 @@ public final class StoreEviction {
 
     private static List<EvictionPicker.Batch> pick(DecisionContext d, String shard, StorePolicy policy, int most) {
         EvictionRules stays = new EvictionRules.ForStore(d.clock().logTimeMs(), policy.keepMs());
-        return EvictionPicker.pick(new EvictionPicker.OfShard(d, shard), stays, new EvictionPicker.Most(most, Math.max(1, most), false),
-                d.policy().reliefBatchBlocks());
+        List<EvictionPicker.Batch> all = EvictionPicker.pick(new EvictionPicker.OfShard(d, shard), stays,
+                new EvictionPicker.Most(most, Math.max(1, most), false), d.policy().reliefBatchBlocks());
+        return d.clock().coreVersion() <= CoreVersion.UNBOUNDED_NAMES ? all : all.subList(0, fitting(all));
+    }
+
+    /** How many of the first fit in one record with their namespaces; one always does. */
+    private static int fitting(List<EvictionPicker.Batch> batches) {
+        long bytes = 0;
+        int fit = 0;
+        while (fit < batches.size()) {
+            EvictionPicker.Batch next = batches.get(fit);
+            bytes += next.namespace().getBytes(StandardCharsets.UTF_8).length + (long) BLOCK_BYTES * next.blocks().size();
+            if (fit > 0 && bytes > MOST_BYTES) {
+                break;
+            }
+            fit++;
+        }
+        return fit;
     }
 
     private static int delete(DecisionContext d, Envelope about, ShardRow row, List<EvictionPicker.Batch> batches) {

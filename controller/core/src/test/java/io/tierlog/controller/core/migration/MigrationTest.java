@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.controller.core.Agent;
+import io.tierlog.controller.core.World;
+import io.tierlog.controller.core.api.CoreVersion;
 import io.tierlog.controller.core.api.DecideResult;
 import io.tierlog.controller.core.api.Outcome;
 import io.tierlog.controller.core.table.RowKey;
@@ -16,6 +18,7 @@ import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockName;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.GroupPolicy;
 import io.tierlog.schemas.MarkClearing;
 import io.tierlog.schemas.MigrationMethod;
@@ -42,7 +45,9 @@ import io.tierlog.schemas.decision.MigrationCompleted;
 import io.tierlog.schemas.decision.MigrationDeclined;
 import io.tierlog.schemas.decision.MigrationSubmitted;
 import io.tierlog.schemas.event.CommandRefused;
+import io.tierlog.schemas.event.CopyDone;
 import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.MigrationAssigned;
 import io.tierlog.schemas.event.MigrationCancelRequested;
 import io.tierlog.schemas.event.MigrationReported;
 import io.tierlog.schemas.event.OperationCancelled;
@@ -306,6 +311,33 @@ class MigrationTest extends MigrationScene {
         w.input(requested("m", order(MigrationMethod.COPY, Tier.DISK, 1), "a"));
         assertRefused(RefusalReason.REPEATED, w.last);
         assertEquals(List.of(), w.last.messages());
+    }
+
+    /** It names a block twice, so it has failed as a whole; what has come is dropped again, once. */
+    @Test
+    void aReportThatNamesABlockTwiceIsTakenBackOnce() {
+        onHost(1);
+        ask("m", order(MigrationMethod.COPY, Tier.DISK, 1));
+        CopyDone done = done(copies().getFirst());
+
+        w.input(done(copies().getFirst(), List.of(done.blocks().getFirst(), done.blocks().getFirst())));
+
+        assertEquals(List.of(key(1)), w.commands(DropBlocks.class).getFirst().blocks().stream().map(b -> b.block().key()).toList());
+    }
+
+    /** The names of 400 blocks, 279,200 bytes, were 95,200 characters for the version before; its node took such an order. */
+    @Test
+    void anOrderOfAnOlderVersionThatIsTooLongIsAnsweredWithoutNames() {
+        MigrationOrder order = named("€".repeat(230), 400);
+        World old = new World(CoreVersion.UNBOUNDED_NAMES);
+        old.input(requested("m", order, "a"));
+        assertEquals(List.of(), old.facts(MigrationDeclined.class));
+
+        w.input(new MigrationAssigned(new Envelope(a.aggregate(), "migration/m", 0, 1, 0, 0, null, null, null), order, 1));
+        assertRefused(RefusalReason.MIGRATION_INVALID, w.last);
+        MigrationReported answer = (MigrationReported) w.last.messages().getFirst().message();
+        assertEquals(List.of(MigrationRefusal.TARGET_UNAVAILABLE), Objects.requireNonNull(answer.answer()).reasons());
+        assertEquals(List.of(), answer.answer().refused());
     }
 
     private static MigrationOrder named(String namespace, int blocks) {

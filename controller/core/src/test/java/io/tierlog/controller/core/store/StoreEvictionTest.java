@@ -502,4 +502,25 @@ class StoreEvictionTest {
 
         assertNull(shard());
     }
+
+    /**
+     * 300 objects in as many namespaces of 3,048 bytes are 944,400 bytes with their blocks, and 166 fit in half of a record. The deletions of the
+     * version before would have been too long for one.
+     */
+    @ParameterizedTest
+    @ValueSource(ints = {CoreVersion.UNBOUNDED_NAMES, CoreVersion.CURRENT})
+    void aDeletionFitsInARecord(int version) {
+        Policy p = with(new StorePolicy(300, 0.9, 0.01, 0));
+        w = new World(version).policy(new Policy(p.prefetchThresholdBlocks(), p.writePolicy(), p.hostHighMark(), p.hostLowMark(), p.diskHighMark(),
+                p.diskLowMark(), p.copyToDisk(), 1_000, p.operationTimeoutMs(), p.leaseMs(), p.nodeTimeoutTicks(), p.backUp(), null, null, null,
+                null, p.store()));
+        for (int i = 0; i < 300; i++) {
+            w.input(new BlocksStored(from("a"), "a", "\u20ac".repeat(1_012) + String.format("%012d", i), objects(x, 0, 1, 1)));
+        }
+        w.tick();
+
+        int longest = w.facts.stream().filter(DeletionIssued.class::isInstance)
+                .mapToInt(fact -> ((DeletionIssued) fact).objects().stream().mapToInt(one -> one.namespace().length()).sum() * 3).max().orElseThrow();
+        assertEquals(version == CoreVersion.CURRENT, longest <= 512 << 10, () -> "the longest has " + longest);
+    }
 }

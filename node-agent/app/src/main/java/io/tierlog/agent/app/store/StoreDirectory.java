@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -78,22 +77,22 @@ final class StoreDirectory {
         } catch (FileAlreadyExistsException e) {
             // It is a store already.
         }
-        requireLinks();
         removeOlder(now().minus(leftoverAge));
         try (DirectoryStream<Path> wrong = Files.newDirectoryStream(aside)) {
             wrong.forEach(file -> setAside.incrementAndGet());
         }
+        tryLink();
     }
 
-    /** Without hard links a name cannot be given to one file alone, so every write would fail: some network file systems have none. */
-    private void requireLinks() throws IOException {
+    /** Without hard links every write would fail: some network file systems have none. */
+    private void tryLink() throws IOException {
         Path file = newTemporary();
         Path name = newTemporary();
         Files.createFile(file);
         try {
-            Files.createLink(name, file);
-        } catch (FileSystemException | UnsupportedOperationException e) {
-            throw new IOException("no hard link can be made there, which a store needs: use another file system (" + e + ")", e);
+            link(file, name);
+        } catch (IOException e) {
+            throw new IOException("every write will fail, since no hard link could be made there: " + e, e);
         } finally {
             Files.deleteIfExists(name);
             Files.deleteIfExists(file);
@@ -199,6 +198,8 @@ final class StoreDirectory {
             if (!isOneFile(file, name)) {
                 throw e;
             }
+        } catch (UnsupportedOperationException e) {
+            throw new IOException("this file system has no hard links", e);
         }
     }
 

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -86,12 +87,13 @@ class ScenariosTest {
         for (String name : everyCase()) {
             assertTrue(listed.stream().anyMatch(line -> line.startsWith("| " + name + " ")), () -> name + " has no row in cases.md");
         }
+        Map<String, Path> tests = tests();
         for (String line : listed) {
             for (String word : line.split("`", -1)) {
                 if (word.matches("([ABCS][0-9]{2}[a-h]?|M|P|R)-.+")) {
                     assertTrue(Files.exists(KEPT.resolve(word + ".jsonl")), () -> word + " is listed and not there");
                 } else if (word.matches("[A-Z][A-Za-z]+Test[.#].*|[A-Z][A-Za-z]+Test")) {
-                    assertTrue(testExists(word), () -> word + " is listed and not there");
+                    assertTrue(testExists(tests, word), () -> word + " is listed and not there");
                 }
             }
         }
@@ -107,13 +109,21 @@ class ScenariosTest {
         return all;
     }
 
-    private static boolean testExists(String word) {
+    private static boolean testExists(Map<String, Path> tests, String word) {
         String[] parts = word.split("[.#]", -1);
-        try (Stream<Path> files = Files.walk(Path.of("../.."), 14)) {
-            Path found = files.filter(file -> file.endsWith(parts[0] + ".java") && file.toString().contains("src/test")).findFirst().orElse(null);
+        Path found = tests.get(parts[0] + ".java");
+        try {
             return found != null && (parts.length == 1 || Files.readString(found).contains("void " + parts[1] + "("));
         } catch (IOException e) {
             throw new java.io.UncheckedIOException(e);
+        }
+    }
+
+    /** The test sources of the project by their names. */
+    private static Map<String, Path> tests() throws IOException {
+        try (Stream<Path> files = Files.walk(Path.of("../.."), 14)) {
+            return files.filter(file -> file.toString().contains("src/test") && file.toString().endsWith(".java"))
+                    .collect(Collectors.toMap(file -> file.getFileName().toString(), file -> file, (first, second) -> first));
         }
     }
 }
