@@ -24,8 +24,8 @@ public final class CoreVersion {
     public static final int TOUCHES_WHAT_IS_GONE = 2;
 
     /**
-     * Names of a sample or of a deletion are not counted, names of an order are counted in characters, a refusal repeats what it refuses at any
-     * length, and a failed copy that names a block twice clears its mark twice.
+     * Names of a sample or of a deletion are not counted, names of an order are counted in characters and all are answered, a refusal
+     * repeats what it refuses at any length, and a failed copy that names a block twice clears its mark twice.
      */
     public static final int UNBOUNDED_NAMES = 3;
 

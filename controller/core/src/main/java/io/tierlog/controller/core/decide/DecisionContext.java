@@ -246,9 +246,14 @@ public final class DecisionContext {
     public void refuse(Envelope about, Event input, RefusalReason reason, String detail) {
         // It may have a text of the input, which must not make a record too long.
         boolean cut = detail.length() > LONGEST_DETAIL && clock.coreVersion() > CoreVersion.UNBOUNDED_NAMES;
-        String shown = cut ? detail.substring(0, LONGEST_DETAIL) + "..." : detail;
+        String shown = cut ? detail.substring(0, end(detail)) + "..." : detail;
         facts.add(new InputRefused(about, input.getClass().getSimpleName(), reason, shown));
         outcome = new Outcome.Refused(reason, shown);
+    }
+
+    /** Where a text is cut: not between the two halves of a character. */
+    private static int end(String text) {
+        return Character.isHighSurrogate(text.charAt(LONGEST_DETAIL - 1)) ? LONGEST_DETAIL - 1 : LONGEST_DETAIL;
     }
 
     /** The node's row and this decision's count of commands to it; null when the node is not registered. */

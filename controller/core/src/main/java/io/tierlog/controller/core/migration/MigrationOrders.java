@@ -84,7 +84,7 @@ final class MigrationOrders {
         check(findings, broken == null, String.valueOf(broken));
     }
 
-    /** Nothing of an order is done: each block is refused. Without blocks, as of a sample, the reason stands alone. */
+    /** Nothing of an order is done: each block is refused. Without blocks the reason stands alone. */
     static MigrationAnswer nothingOf(List<BlockName> blocks, MigrationRefusal reason) {
         List<BlockName> names = List.copyOf(new LinkedHashSet<>(blocks));
         return new MigrationAnswer(List.of(), List.of(), names, Collections.nCopies(Math.max(1, names.size()), reason));

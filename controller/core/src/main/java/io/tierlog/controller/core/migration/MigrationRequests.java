@@ -135,8 +135,9 @@ public final class MigrationRequests {
     /** The answer recorded for a node that sends none: every named block is refused; for a sample, or a too long order, none is named. */
     private static MigrationAnswer silence(DecisionContext d, MigrationRow row) {
         List<BlockName> names = List.copyOf(new LinkedHashSet<>(row.order().blocks()));
-        List<BlockName> named = d.clock().coreVersion() > CoreVersion.UNBOUNDED_NAMES && MigrationOrders.isTooLong(d, names) ? List.of() : names;
-        return new MigrationAnswer(List.of(), List.of(), named, Collections.nCopies(named.size(), MigrationRefusal.TARGET_UNAVAILABLE));
+        return d.clock().coreVersion() > CoreVersion.UNBOUNDED_NAMES && MigrationOrders.isTooLong(d, names)
+                ? MigrationOrders.nothingOf(List.of(), MigrationRefusal.TARGET_UNAVAILABLE)
+                : new MigrationAnswer(List.of(), List.of(), names, Collections.nCopies(names.size(), MigrationRefusal.TARGET_UNAVAILABLE));
     }
 
     /** Whether the event is about a migration; records when it is not. */

@@ -220,16 +220,17 @@ public final class Migrations {
         List<PagedBlock> deepestFirst = new ArrayList<>(drop.blocks());
         deepestFirst.sort(Comparator.comparingInt((PagedBlock block) -> block.block().index()).reversed());
         Map<Bytes, Integer> childrenGone = new LinkedHashMap<>();
-        // A report may name a block twice.
-        Set<Bytes> seen = new LinkedHashSet<>();
+        // A report may name a block twice: it goes once. No version has dropped one twice, as the second time it does not serve.
+        Set<Bytes> gone = new LinkedHashSet<>();
         List<PagedBlock> going = new ArrayList<>();
         for (PagedBlock block : deepestFirst) {
             Bytes key = block.block().key();
             PlacementRow row = n.placement(namespace, drop.tier(), key);
             boolean same = row != null && row.state() == PlacementState.SERVING && row.page() == block.page()
                     && row.generation() == block.generation();
-            if (row != null && same && seen.add(key) && row.holds() == 0 && row.touch() <= drop.since()
-                    && row.children() == childrenGone.getOrDefault(key, 0) && isElsewhere(n, namespace, drop.reliesOn(), row, key)) {
+            if (row != null && same && row.holds() == 0 && row.touch() <= drop.since()
+                    && row.children() == childrenGone.getOrDefault(key, 0) && isElsewhere(n, namespace, drop.reliesOn(), row, key)
+                    && gone.add(key)) {
                 going.add(block);
                 childrenGone.merge(block.block().parent(), 1, Integer::sum);
             }

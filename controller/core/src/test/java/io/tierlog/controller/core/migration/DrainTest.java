@@ -26,6 +26,7 @@ import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.command.ResumeRequest;
 import io.tierlog.schemas.command.WriteBackBlocks;
 import io.tierlog.schemas.decision.BlocksUnconfirmed;
+import io.tierlog.schemas.decision.InputRefused;
 import io.tierlog.schemas.decision.MigrationSubmitted;
 import io.tierlog.schemas.decision.NodeDrained;
 import io.tierlog.schemas.event.BlocksRecovered;
@@ -35,11 +36,14 @@ import io.tierlog.schemas.event.EngineDetached;
 import io.tierlog.schemas.event.NodeDrainRequested;
 import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.SharesRow;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** A node that drains: nothing new comes, and what only it has is saved. At most 2 blocks may be in flight to the store. */
 class DrainTest extends MigrationScene {
@@ -300,5 +304,18 @@ class DrainTest extends MigrationScene {
         Agent next = w.register(new Agent("a", "a-2", 100, 100));
         w.warm(next, "r", List.of(key(1)), 0);
         assertEquals(1, tick().size());
+    }
+
+    /** The name of an instance is of 100,000 letters, and the one before the last half of a character. */
+    @ParameterizedTest
+    @CsvSource({"3, 100057", "4, 8194"})
+    void aRefusalDoesNotRepeatALongTextOfItsInput(int version, int length) {
+        World world = new World(version);
+        world.register(new Agent("a", "a-1", 10, 10));
+        // The detail begins with 19 characters, so a pair begins at every second one from there on.
+        world.input(new NodeDrainRequested(operator("node/a"), "d", true, "\ud83d\ude00".repeat(50_000)));
+        InputRefused refused = world.fact(InputRefused.class);
+        assertEquals(length, refused.detail().length());
+        assertEquals(refused.detail(), new String(refused.detail().getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8));
     }
 }

@@ -5,15 +5,25 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
+import io.tierlog.controller.core.Core;
+import io.tierlog.controller.core.api.CoreVersion;
+import io.tierlog.controller.core.api.DecideResult;
+import io.tierlog.controller.core.api.Input;
+import io.tierlog.controller.core.api.Limits;
 import io.tierlog.controller.core.api.MigrationLimits;
 import io.tierlog.controller.core.api.Outgoing;
+import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.controller.core.table.RowKey;
 import io.tierlog.controller.core.table.Rows;
+import io.tierlog.schemas.BlockName;
+import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.MigrationAnswer;
 import io.tierlog.schemas.MigrationMethod;
+import io.tierlog.schemas.MigrationOrder;
 import io.tierlog.schemas.MigrationRefusal;
 import io.tierlog.schemas.MigrationState;
 import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.Retention;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.CancelOperation;
 import io.tierlog.schemas.command.CopyBlocks;
@@ -24,12 +34,16 @@ import io.tierlog.schemas.event.Message;
 import io.tierlog.schemas.event.MigrationCancelRequested;
 import io.tierlog.schemas.event.MigrationRecalled;
 import io.tierlog.schemas.event.MigrationReported;
+import io.tierlog.schemas.event.Tick;
 import io.tierlog.schemas.state.MigrationRow;
 import io.tierlog.schemas.state.PartRow;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** A node that gives no answer: the message to it is under way for ever, or longer than a migration waits. */
 class SilentNodeTest extends MigrationScene {
@@ -86,6 +100,23 @@ class SilentNodeTest extends MigrationScene {
         w.tick(MigrationLimits.DEFAULTS.keptMs());
         w.tick();
         assertNull(row());
+    }
+
+    /** An order whose names fill a record has no space for them a second time; the version before, which took it, would try. */
+    @ParameterizedTest
+    @CsvSource({"3, 400", "4, 0"})
+    void aTooLongOrderIsAnsweredWithoutNames(int version, int named) {
+        List<BlockName> names = IntStream.range(0, 400).mapToObj(i -> new BlockName("\u20ac".repeat(230), key(i))).toList();
+        HeapTables tables = new HeapTables();
+        new Core(Limits.DEFAULTS, "", CoreVersion.UNBOUNDED_NAMES).step(tables, new Input.Recorded(0, 0, requested("m",
+                new MigrationOrder(MigrationMethod.COPY, Tier.HOST, Tier.DISK, Retention.KEEP_BOTH, names, null, null, false), "x"), 0));
+
+        DecideResult late = new Core(Limits.DEFAULTS, "", version).step(tables, new Input.Recorded(0, 1,
+                new Tick(new Envelope("clock/0", "clock/0", 0, 1, 0, 0, null, null, null), ANSWER_MS), 0));
+
+        MigrationNoted noted = (MigrationNoted) late.facts().stream().filter(MigrationNoted.class::isInstance).findFirst().orElseThrow();
+        assertEquals(named, Objects.requireNonNull(noted.answer()).refused().size());
+        assertEquals(MigrationRefusal.TARGET_UNAVAILABLE, noted.answer().reasons().getFirst());
     }
 
     /** No refusal is recorded for a node that has answered. */
