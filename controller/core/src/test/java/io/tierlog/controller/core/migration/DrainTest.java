@@ -306,7 +306,7 @@ class DrainTest extends MigrationScene {
         assertEquals(1, tick().size());
     }
 
-    /** The name of an instance is of 100,000 letters, and the one before the last half of a character. */
+    /** The name of an instance is of 50,000 characters with two halves each; the cut is not between two halves. */
     @ParameterizedTest
     @CsvSource({"3, 100057", "4, 8194"})
     void aRefusalDoesNotRepeatALongTextOfItsInput(int version, int length) {
