@@ -6,6 +6,7 @@ import io.tierlog.controller.core.api.Limits;
 import io.tierlog.controller.core.api.MigrationLimits;
 import io.tierlog.controller.core.decide.Checks;
 import io.tierlog.controller.core.decide.DecisionContext;
+import io.tierlog.controller.core.decide.RecordBytes;
 import io.tierlog.schemas.BlockName;
 import io.tierlog.schemas.MigrationAnswer;
 import io.tierlog.schemas.MigrationMethod;
@@ -15,7 +16,6 @@ import io.tierlog.schemas.Retention;
 import io.tierlog.schemas.SampleRule;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.state.ClockRow;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashSet;
@@ -99,7 +99,7 @@ final class MigrationOrders {
     static int nameBytes(ClockRow clock, BlockName block) {
         String namespace = block.namespace();
         boolean characters = clock.coreVersion() <= CoreVersion.UNBOUNDED_NAMES;
-        return (characters ? namespace.length() : namespace.getBytes(StandardCharsets.UTF_8).length) + block.key().size();
+        return (characters ? namespace.length() : RecordBytes.of(namespace)) + block.key().size();
     }
 
     private static String shown(String text) {

@@ -4,6 +4,7 @@ package io.tierlog.controller.core.migration;
 import io.tierlog.controller.core.api.CoreVersion;
 import io.tierlog.controller.core.api.MigrationLimits;
 import io.tierlog.controller.core.decide.NodeContext;
+import io.tierlog.controller.core.decide.RecordBytes;
 import io.tierlog.controller.core.table.RowKey;
 import io.tierlog.controller.core.table.Rows;
 import io.tierlog.controller.core.table.Scan;
@@ -50,15 +51,7 @@ public record Sample(List<BlockName> oldEnough, List<BlockName> tooYoung) {
         long most = (long) MigrationLimits.DEFAULTS.sampleBytes() * Math.max(rule.count(), LEAST_SHARE);
         List<BlockName> all = new ArrayList<>(oldEnough);
         all.addAll(tooYoung);
-        long bytes = 0;
-        int fit = 0;
-        for (BlockName block : all) {
-            bytes += MigrationOrders.nameBytes(clock, block);
-            if (fit > 0 && bytes > most) {
-                break;
-            }
-            fit++;
-        }
+        int fit = RecordBytes.fitting(all, most, block -> MigrationOrders.nameBytes(clock, block));
         int old = Math.min(fit, oldEnough.size());
         return new Sample(oldEnough.subList(0, old), tooYoung.subList(0, fit - old));
     }

@@ -4,6 +4,7 @@ package io.tierlog.controller.core.store;
 import io.tierlog.controller.core.api.CoreVersion;
 import io.tierlog.controller.core.decide.Checks;
 import io.tierlog.controller.core.decide.DecisionContext;
+import io.tierlog.controller.core.decide.RecordBytes;
 import io.tierlog.controller.core.eviction.EvictionPicker;
 import io.tierlog.controller.core.eviction.EvictionRules;
 import io.tierlog.controller.core.policy.Policies;
@@ -29,7 +30,6 @@ import io.tierlog.schemas.decision.WaterLevelRelieved;
 import io.tierlog.schemas.event.StoreFull;
 import io.tierlog.schemas.state.DeletionRow;
 import io.tierlog.schemas.state.ShardRow;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -168,22 +168,8 @@ public final class StoreEviction {
         EvictionRules stays = new EvictionRules.ForStore(d.clock().logTimeMs(), policy.keepMs());
         List<EvictionPicker.Batch> all = EvictionPicker.pick(new EvictionPicker.OfShard(d, shard), stays,
                 new EvictionPicker.Most(most, Math.max(1, most), false), d.policy().reliefBatchBlocks());
-        return d.clock().coreVersion() <= CoreVersion.UNBOUNDED_NAMES ? all : all.subList(0, fitting(all));
-    }
-
-    /** How many of the first fit in one record with their namespaces; one always does. */
-    private static int fitting(List<EvictionPicker.Batch> batches) {
-        long bytes = 0;
-        int fit = 0;
-        while (fit < batches.size()) {
-            EvictionPicker.Batch next = batches.get(fit);
-            bytes += next.namespace().getBytes(StandardCharsets.UTF_8).length + (long) BLOCK_BYTES * next.blocks().size();
-            if (fit > 0 && bytes > MOST_BYTES) {
-                break;
-            }
-            fit++;
-        }
-        return fit;
+        return d.clock().coreVersion() <= CoreVersion.UNBOUNDED_NAMES ? all : all.subList(0, RecordBytes.fitting(all, MOST_BYTES,
+                batch -> RecordBytes.of(batch.namespace()) + (long) BLOCK_BYTES * batch.blocks().size()));
     }
 
     private static int delete(DecisionContext d, Envelope about, ShardRow row, List<EvictionPicker.Batch> batches) {
