@@ -154,8 +154,12 @@ final class MigrateService extends OperatorGrpc.OperatorImplBase {
             node.setAnswered(true);
             answer.copied().forEach(block -> node.addAccepted(Accepted.newBuilder().setBlock(block(block)).setMethod(Method.METHOD_COPY)));
             answer.marked().forEach(block -> node.addAccepted(Accepted.newBuilder().setBlock(block(block)).setMethod(Method.METHOD_MARK)));
-            for (int i = 0; i < answer.refused().size(); i++) {
-                node.addRejected(Rejected.newBuilder().setBlock(block(answer.refused().get(i))).setReason(answer.reasons().get(i).name()));
+            for (int i = 0; i < answer.reasons().size(); i++) {
+                Rejected.Builder rejected = Rejected.newBuilder().setReason(answer.reasons().get(i).name());
+                if (i < answer.refused().size()) {
+                    rejected.setBlock(block(answer.refused().get(i)));
+                }
+                node.addRejected(rejected);
             }
         }
         return node.build();

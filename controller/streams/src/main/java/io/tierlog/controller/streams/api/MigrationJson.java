@@ -68,8 +68,13 @@ final class MigrationJson {
         if (answer != null) {
             answer.copied().forEach(block -> name(accepted.addObject(), block).put("method", "COPY"));
             answer.marked().forEach(block -> name(accepted.addObject(), block).put("method", "MARK"));
-            for (int i = 0; i < answer.refused().size(); i++) {
-                name(rejected.addObject(), answer.refused().get(i)).put("reason", answer.reasons().get(i).name());
+            // A reason that stands alone is about all blocks of the order.
+            for (int i = 0; i < answer.reasons().size(); i++) {
+                ObjectNode one = rejected.addObject();
+                if (i < answer.refused().size()) {
+                    name(one, answer.refused().get(i));
+                }
+                one.put("reason", answer.reasons().get(i).name());
             }
         }
         progress(json.putObject("progress"), part.progress());

@@ -2,6 +2,7 @@
 package io.tierlog.controller.streams.api;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -26,6 +27,8 @@ import io.tierlog.operator.v1.OperatorGrpc;
 import io.tierlog.operator.v1.Retention;
 import io.tierlog.operator.v1.Sample;
 import io.tierlog.operator.v1.Tier;
+import io.tierlog.schemas.MigrationAnswer;
+import io.tierlog.schemas.MigrationRefusal;
 import io.tierlog.schemas.MigrationState;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.MigrationRequested;
@@ -88,13 +91,15 @@ class MigrateServiceTest {
 
     @Test
     void aMigrationIsAnsweredBlockByBlock() {
+        MigrateCacheRequest both = copy("g1").addNodes("b").build();
         CompletableFuture<MigrateCacheResponse> asked =
-                CompletableFuture.supplyAsync(() -> stub("o-token").withDeadlineAfter(30, TimeUnit.SECONDS).migrateCache(copy("g1").build()));
+                CompletableFuture.supplyAsync(() -> stub("o-token").withDeadlineAfter(30, TimeUnit.SECONDS).migrateCache(both));
         MigrationRequested event = controller.next(MigrationRequested.class).event();
         assertEquals(World.order(1, 2, 3), event.order());
         assertTrue(event.envelope().sender().startsWith("operator/bob/"), event.envelope().sender());
         controller.commit(() -> controller.row(Rows.MIGRATIONS, World.migrationKey("g1"),
-                World.migration(MigrationState.RUNNING, event.order(), World.part("a", World.answer(event.order().blocks())))));
+                World.migration(MigrationState.RUNNING, event.order(), World.part("a", World.answer(event.order().blocks())),
+                        World.part("b", new MigrationAnswer(List.of(), List.of(), List.of(), List.of(MigrationRefusal.TARGET_UNAVAILABLE))))));
         MigrateCacheResponse answer = asked.join();
         assertEquals("RUNNING", answer.getState());
         assertEquals(false, answer.getPending() || answer.getRepeated());
@@ -102,10 +107,12 @@ class MigrateServiceTest {
                 answer.getNodes(0).getAcceptedList().stream().map(block -> block.getMethod()).toList());
         assertEquals("NOT_FOUND", answer.getNodes(0).getRejected(0).getReason());
         assertEquals(block(3), answer.getNodes(0).getRejected(0).getBlock());
+        assertEquals("TARGET_UNAVAILABLE", answer.getNodes(1).getRejected(0).getReason());
+        assertFalse(answer.getNodes(1).getRejected(0).hasBlock(), "the reason is about all blocks");
         assertTrue(answer.getAsOfMs() >= World.TIME_MS);
 
-        assertTrue(stub("o-token").migrateCache(copy("g1").build()).getRepeated());
-        assertRefused(Status.Code.ALREADY_EXISTS, "ID_TAKEN", "o-token", copy("g1").setMethod(Method.METHOD_BOTH));
+        assertTrue(stub("o-token").migrateCache(both).getRepeated());
+        assertRefused(Status.Code.ALREADY_EXISTS, "ID_TAKEN", "o-token", copy("g1").addNodes("b").setMethod(Method.METHOD_BOTH));
         assertEquals(0, controller.waiting(Event.class));
     }
 

@@ -12,7 +12,9 @@ import io.tierlog.controller.streams.TestBroker;
 import io.tierlog.controller.streams.TestLog;
 import io.tierlog.controller.streams.api.ApiClient.Reply;
 import io.tierlog.schemas.MarkClearReason;
+import io.tierlog.schemas.MigrationAnswer;
 import io.tierlog.schemas.MigrationOrder;
+import io.tierlog.schemas.MigrationRefusal;
 import io.tierlog.schemas.MigrationState;
 import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.Tier;
@@ -97,6 +99,15 @@ class OperatorApiTest {
                 + "{\"namespace\":\"chat/1\",\"key\":\"0000000000000002\",\"method\":\"MARK\"}]", part.path("accepted").toString());
         assertEquals("[{\"namespace\":\"chat/1\",\"key\":\"0000000000000003\",\"reason\":\"NOT_FOUND\"}]", part.path("rejected").toString());
         assertTrue(reply.body().path("as_of_ms").asLong() >= World.TIME_MS);
+    }
+
+    @Test
+    void aReasonWithoutBlocksIsShown() {
+        MigrationAnswer nothing = new MigrationAnswer(List.of(), List.of(), List.of(), List.of(MigrationRefusal.TARGET_UNAVAILABLE));
+        controller.commit(() -> controller.row(Rows.MIGRATIONS, World.migrationKey("m1"),
+                World.migration(MigrationState.REJECTED, World.order(1, 2, 3), World.part("a", nothing))));
+        JsonNode shown = awaitState("m1", "REJECTED");
+        assertEquals("[{\"reason\":\"TARGET_UNAVAILABLE\"}]", shown.path("nodes").get(0).path("rejected").toString());
     }
 
     @Test

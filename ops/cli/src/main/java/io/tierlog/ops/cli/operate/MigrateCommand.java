@@ -162,7 +162,7 @@ public final class MigrateCommand implements Callable<Integer> {
                         block.path("method").asText().toLowerCase(Locale.ROOT));
             }
             for (JsonNode block : node.path("rejected")) {
-                table.row(name, block.path("namespace").asText(), block.path("key").asText(), block.path("reason").asText());
+                table.row(name, block.path("namespace").asText("-"), block.path("key").asText("-"), block.path("reason").asText());
             }
         }
         table.print(out, "no block was accepted or rejected");
