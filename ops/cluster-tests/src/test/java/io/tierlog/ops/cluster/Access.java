@@ -20,7 +20,8 @@ final class Access {
     /** The administrator, who makes users and ACLs. */
     static final String ADMIN = "admin";
     /** Each role of the ACL table has a principal of this name. */
-    static final List<String> ROLES = List.of("controller", "agent", "directory", "operator", "auditor", "signer", "dashboard", "setup");
+    static final List<String> ROLES = List.of("controller", "agent", "directory", "operator", "auditor", "signer", "dashboard", "setup",
+            "publisher");
 
     private static final String[] BROKER_HOSTS = {"DNS:kafka-1", "DNS:kafka-2", "DNS:kafka-3", "IP:127.0.0.1"};
 

@@ -106,6 +106,10 @@ class ClusterFaultsTest {
     @Test
     @Order(2)
     void bothDirectoriesAnswerForAllBlocks(@TempDir Path state) throws Exception {
+        assertDirectoriesAnswer(state);
+    }
+
+    private void assertDirectoriesAnswer(Path state) throws Exception {
         Map<String, Set<String>> asked = rounds.askedFor();
         assertFalse(asked.isEmpty());
         for (Map.Entry<String, Set<String>> one : asked.entrySet()) {
@@ -215,13 +219,15 @@ class ClusterFaultsTest {
 
     @Test
     @Order(7)
-    void faultsLoseAndRepeatNothing() throws Exception {
+    void faultsLoseAndRepeatNothing(@TempDir Path state) throws Exception {
         Part leader = cluster.brokers().leaderOf(new TopicPartition(Topics.DEFAULT.decisions(), 0));
         rounds.round("killed: broker, leader of decisions 0; disk lost", List.of(new Strike(Fault.DISK_LOST, leader)));
         rounds.round("killed: controller", List.of(new Strike(Fault.KILLED, cluster.controllers().getFirst())));
         // What needs the registry to start comes after it.
         rounds.round("frozen: registry; killed: agent, directory", List.of(new Strike(Fault.FROZEN, cluster.registry()),
                 new Strike(Fault.KILLED, cluster.agentOf("a")), new Strike(Fault.KILLED, cluster.directories().getFirst())));
+        assertDirectoriesAnswer(state);
+        assertTrue(rounds.loadedBytes() > 0, "nothing was loaded, so no content was compared");
     }
 
     /** By principals that may write the topics, without the keys. Last, since the audit names these records for ever. */

@@ -28,6 +28,7 @@ final class FaultRounds implements AutoCloseable {
     private final LogOracle oracle;
     private final List<String> table = new ArrayList<>();
     private final Map<String, List<Double>> silences = new TreeMap<>();
+    private long loadedBytes;
 
     /** A fault of one part. */
     record Strike(Fault fault, Part part) {}
@@ -147,7 +148,8 @@ final class FaultRounds implements AutoCloseable {
         RunReport report = run.get(3, TimeUnit.MINUTES);
         silence = Math.max(silence, watch.longestSilence());
         assertEquals(0, report.wrongContent(), () -> name + ": " + report.firstWrong());
-        assertEquals(REQUESTS, report.requests() + report.rejected(), name);
+        assertEquals(REQUESTS, report.requests(), () -> name + ": " + report);
+        loadedBytes += report.loadedBytes();
         assertTrue(report.addsUp(), name);
         return new Replayed(silence, report.hitRatio());
     }
@@ -160,6 +162,11 @@ final class FaultRounds implements AutoCloseable {
     /** See {@link LogOracle#raisedVersions()}. */
     Map<Integer, List<Integer>> raisedVersions() {
         return oracle.raisedVersions();
+    }
+
+    /** How many bytes came from a tier, and were compared, in all rounds. */
+    long loadedBytes() {
+        return loadedBytes;
     }
 
     /** What is on the log now holds. */

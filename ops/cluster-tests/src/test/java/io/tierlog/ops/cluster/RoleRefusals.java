@@ -2,35 +2,58 @@
 package io.tierlog.ops.cluster;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.topic.Topics;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.acl.AccessControlEntry;
+import org.apache.kafka.common.acl.AclBinding;
+import org.apache.kafka.common.acl.AclOperation;
+import org.apache.kafka.common.acl.AclPermissionType;
+import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.errors.AuthorizationException;
+import org.apache.kafka.common.errors.ClusterAuthorizationException;
+import org.apache.kafka.common.errors.GroupAuthorizationException;
 import org.apache.kafka.common.errors.TopicAuthorizationException;
+import org.apache.kafka.common.errors.TransactionalIdAuthorizationException;
+import org.apache.kafka.common.resource.PatternType;
+import org.apache.kafka.common.resource.ResourcePattern;
+import org.apache.kafka.common.resource.ResourceType;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
- * What each role may write and read, tried on the brokers: a list of its own, so that a mistake in the ACL table shows. Only what must be refused is
- * written. Static and without state.
+ * What each role may write and read, tried on the brokers: a list of its own, so that a mistake in the ACL table shows; and what no role may do, or
+ * the controllers alone. Only what must be refused is written. Static and without state.
  */
 final class RoleRefusals {
     private static final Topics TOPICS = Topics.DEFAULT;
     private static final Set<String> ALL = Set.of(TOPICS.events(), TOPICS.decisions(), TOPICS.commands(), TOPICS.messages(), TOPICS.placements(),
             TOPICS.deadLetters(), TOPICS.heads());
     private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    private static final AclBinding EVERYTHING = new AclBinding(new ResourcePattern(ResourceType.TOPIC, "*", PatternType.LITERAL),
+            new AccessControlEntry("User:*", "*", AclOperation.ALL, AclPermissionType.ALLOW));
+    private static final Map<ConfigResource, Collection<AlterConfigOp>> SHORT_LIVED_EVENTS = Map.of(
+            new ConfigResource(ConfigResource.Type.TOPIC, TOPICS.events()),
+            List.of(new AlterConfigOp(new ConfigEntry("retention.ms", "1"), AlterConfigOp.OpType.SET)));
 
     private record Allowed(Set<String> written, Set<String> read) {}
 
@@ -44,7 +67,8 @@ final class RoleRefusals {
             "signer", new Allowed(Set.of(TOPICS.heads()), Set.of(TOPICS.events(), TOPICS.decisions(), TOPICS.heads())),
             "dashboard", new Allowed(Set.of(), Set.of(TOPICS.events(), TOPICS.decisions(), TOPICS.commands(), TOPICS.placements(),
                     TOPICS.deadLetters())),
-            "setup", new Allowed(Set.of(), Set.of()));
+            "setup", new Allowed(Set.of(), Set.of()),
+            "publisher", new Allowed(Set.of(), Set.of(TOPICS.decisions())));
 
     private RoleRefusals() {}
 
@@ -63,8 +87,35 @@ final class RoleRefusals {
             }
         }
         assertEquals(new TreeSet<>(allowed.read()), readable, role);
-        assertDeleteRefused(role, access);
-        return refusedWrites.size() + ALL.size() - readable.size() + 1;
+        int refused = refusedWrites.size() + ALL.size() - readable.size();
+        try (Admin admin = Admin.create(access.client(Map.of()))) {
+            refused += assertRefused(role, TopicAuthorizationException.class, admin.deleteTopics(List.of(TOPICS.placements())).all());
+            refused += assertRefused(role, ClusterAuthorizationException.class, admin.createAcls(List.of(EVERYTHING)).all());
+            if (!role.equals("setup")) {
+                refused += assertRefused(role, TopicAuthorizationException.class, admin.incrementalAlterConfigs(SHORT_LIVED_EVENTS).all());
+            }
+            if (!role.equals("controller")) {
+                refused += assertRefused(role, GroupAuthorizationException.class,
+                        admin.listConsumerGroupOffsets(TOPICS.controllers()).partitionsToOffsetAndMetadata());
+            }
+        }
+        return role.equals("controller") ? refused : refused + assertTransactionRefused(role, access);
+    }
+
+    /** It would end the transactions of a controller. */
+    private static int assertTransactionRefused(String role, KafkaAccess access) {
+        Map<String, Object> settings = access.client(Map.of(
+                "transactional.id", TOPICS.controllers() + "-of-" + role, "max.block.ms", (int) PATIENCE.toMillis()));
+        try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(settings, new ByteArraySerializer(), new ByteArraySerializer())) {
+            assertThrows(TransactionalIdAuthorizationException.class, producer::initTransactions, role);
+        }
+        return 1;
+    }
+
+    private static int assertRefused(String role, Class<? extends AuthorizationException> refusal, KafkaFuture<?> attempt) {
+        ExecutionException failed = assertThrows(ExecutionException.class, attempt::get, role);
+        assertEquals(refusal, failed.getCause().getClass(), role);
+        return 1;
     }
 
     private static void assertWriteRefused(String role, KafkaAccess access, String topic) throws InterruptedException {
@@ -85,21 +136,13 @@ final class RoleRefusals {
             consumer.assign(List.of(first));
             consumer.seek(first, 0);
             // An answer, also an empty one, sets the lag; a refusal throws.
-            return Until.within(PATIENCE, () -> {
+            assertTrue(Until.within(PATIENCE, () -> {
                 consumer.poll(Duration.ofMillis(100));
                 return consumer.currentLag(first).isPresent();
-            });
+            }), () -> topic + " answers nothing");
+            return true;
         } catch (AuthorizationException e) {
             return false;
-        }
-    }
-
-    private static void assertDeleteRefused(String role, KafkaAccess access) throws InterruptedException {
-        try (Admin admin = Admin.create(access.client(Map.of()))) {
-            admin.deleteTopics(List.of(TOPICS.placements())).all().get();
-            fail(role + " deleted a topic");
-        } catch (ExecutionException e) {
-            assertEquals(TopicAuthorizationException.class, e.getCause().getClass(), role + " deletes a topic");
         }
     }
 }
