@@ -38,6 +38,10 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 - --client-config
 - /etc/tierlog/kafka/{{ .root.Values.kafka.clientSecretKey }}
 {{- end }}
+{{- if index .root.Values.recordKeys .part }}
+- --record-keys
+- /etc/tierlog/record.keys
+{{- end }}
 {{- if and .root.Values.tls.secret (ne .part "setup") }}
 - --tls-certificates
 - /etc/tierlog/tls/tls.crt
@@ -66,6 +70,17 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
   mountPath: /etc/tierlog/kafka
   readOnly: true
 {{- end }}
+{{- if index .root.Values.recordKeys .part }}
+- name: record-keys
+  mountPath: /etc/tierlog/record.keys
+  {{- if eq .part "agent" }}
+  # An agent must not see the keys of other nodes.
+  subPathExpr: $(NODE_NAME).keys
+  {{- else }}
+  subPath: {{ eq .part "controller" | ternary "master" .part }}.keys
+  {{- end }}
+  readOnly: true
+{{- end }}
 {{- if and .root.Values.tls.secret (ne .part "setup") }}
 - name: tls
   mountPath: /etc/tierlog/tls
@@ -83,6 +98,12 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
   emptyDir: {}
 {{- with index .root.Values.kafka.clientSecrets .part }}
 - name: kafka-client
+  secret:
+    secretName: {{ . | quote }}
+    defaultMode: 0440
+{{- end }}
+{{- with index .root.Values.recordKeys .part }}
+- name: record-keys
   secret:
     secretName: {{ . | quote }}
     defaultMode: 0440

@@ -179,18 +179,18 @@ class ChartTest {
         }
         assertEquals(
                 Map.of(
-                        "agent", Set.of("kafka-agent", "tierlog-tls", "tierlog-tokens"),
-                        "controller", Set.of("kafka-controller", "tierlog-tls", "tierlog-tokens"),
-                        "directory", Set.of("kafka-directory", "tierlog-tls", "tierlog-tokens"),
+                        "agent", Set.of("keys-agent", "kafka-agent", "store-login", "tierlog-tls", "tierlog-tokens"),
+                        "controller", Set.of("keys-controller", "kafka-controller", "tierlog-tls", "tierlog-tokens"),
+                        "directory", Set.of("keys-directory", "kafka-directory", "tierlog-tls", "tierlog-tokens"),
                         "dashboard", Set.of("kafka-dashboard", "tierlog-tls", "tierlog-tokens"),
-                        "bridge", Set.of("kafka-bridge", "tierlog-tls"), "setup", Set.of("kafka-setup")),
+                        "bridge", Set.of("keys-bridge", "kafka-bridge", "tierlog-tls"), "setup", Set.of("kafka-setup")),
                 secrets);
     }
 
     @ParameterizedTest
     @CsvSource({
         "controller.replicas, 0", "agent.host, 64 gigabytes", "topics.partitions, 2000", "image.pullPolicy, Sometimes", "no.such.value, 1",
-        "kafka.bootstrapServers, kafka", "strimzi.authentication, password"
+        "kafka.bootstrapServers, kafka", "strimzi.authentication, password", "recordKeys.agents, keys"
     })
     void aValueOutsideItsBoundsIsRefusedByName(String key, String value) {
         RuntimeException refused = assertThrows(
@@ -217,6 +217,58 @@ class ChartTest {
                 Map.of("agent", Set.of("agent-token", "directory-token"), "controller", Set.of("tokens"), "dashboard", Set.of("tokens"),
                         "directory", Set.of("peer-token", "tokens")),
                 tokens);
+    }
+
+    /** An agent mounts the file of its own node, by a variable that its container has; every other part mounts one file of its Secret. */
+    @Test
+    void eachPartSeesItsOwnRecordKeysAlone() throws Exception {
+        Map<String, String> files = new TreeMap<>();
+        for (JsonNode object : Chart.render("everything")) {
+            JsonNode container = Chart.pod(object).at("/spec/containers/0");
+            for (JsonNode mount : container.path("volumeMounts")) {
+                if (mount.get("name").asText().equals("record-keys")) {
+                    String part = object.at("/metadata/labels/app.kubernetes.io~1component").asText();
+                    List<String> arguments = Chart.list(container.get("args")).stream().map(JsonNode::asText).toList();
+                    assertEquals(mount.get("mountPath").asText(), arguments.get(arguments.indexOf("--record-keys") + 1), part);
+                    assertTrue(mount.get("readOnly").asBoolean(), part);
+                    files.put(part, mount.has("subPathExpr") ? "by " + mount.get("subPathExpr").asText() : mount.get("subPath").asText());
+                    assertEquals(part.equals("agent"), mount.has("subPathExpr"), part);
+                    assertEquals(!part.equals("agent"), mount.has("subPath"), part);
+                }
+            }
+            if (container.path("name").asText().equals("agent")) {
+                assertTrue(Chart.list(container.get("env")).stream().anyMatch(variable -> variable.get("name").asText().equals("NODE_NAME")
+                        && variable.at("/valueFrom/fieldRef/fieldPath").asText().equals("spec.nodeName")), container::toString);
+            }
+        }
+        assertEquals(
+                Map.of("agent", "by $(NODE_NAME).keys", "bridge", "bridge.keys", "controller", "master.keys", "directory", "directory.keys"), files);
+    }
+
+    @Test
+    void anAgentFindsTheCredentialsOfTheStoreAsVariablesAndAsFiles() throws Exception {
+        JsonNode spec = Chart.pod(agent(Chart.render("everything"))).get("spec");
+        JsonNode container = spec.at("/containers/0");
+
+        assertEquals("store-login", container.at("/envFrom/0/secretRef/name").asText());
+        assertTrue(Chart.list(container.get("volumeMounts")).stream().anyMatch(mount -> mount.get("mountPath").asText().equals("/etc/tierlog/store")
+                && mount.get("name").asText().equals("store-secret") && mount.get("readOnly").asBoolean()), container::toString);
+        assertEquals("kv-agent", spec.get("serviceAccountName").asText());
+        assertEquals("serving", Chart.pod(agent(Chart.render("everything"))).at("/metadata/annotations/example.org~1team").asText());
+    }
+
+    @Test
+    void withoutTheirValuesThereAreNoRecordKeysAndNoCredentials() throws Exception {
+        List<JsonNode> objects = Chart.render("smallest");
+
+        assertFalse(objects.toString().contains("record-keys"), objects::toString);
+        JsonNode spec = Chart.pod(agent(objects)).get("spec");
+        assertFalse(spec.has("serviceAccountName") || spec.at("/containers/0").has("envFrom"), spec::toString);
+        assertFalse(spec.toString().contains("store-secret"), spec::toString);
+    }
+
+    private static JsonNode agent(List<JsonNode> objects) {
+        return objects.stream().filter(object -> object.get("kind").asText().equals("DaemonSet")).findFirst().orElseThrow();
     }
 
     @Test

@@ -97,6 +97,24 @@ class ComposeTest {
         assertEquals(Set.of("agent-a", "agent-b", "controller-1", "controller-2", "directory"), scraped);
     }
 
+    /** Every Tierlog part that listens has a health check at a port that its command opens, by default or by name. */
+    @Test
+    void healthChecksAskPortsThatAreOpen() {
+        Set<String> checked = new TreeSet<>();
+        for (var service : services.properties()) {
+            JsonNode test = service.getValue().at("/healthcheck/test");
+            if (isTierlog(service.getValue()) && !test.isMissingNode()) {
+                String last = test.get(test.size() - 1).asText();
+                String port = last.substring(last.lastIndexOf('/') + 1);
+                String text = String.join(" ", command(service.getValue()));
+                assertTrue(text.contains(":" + port) || text.contains("--http-host=0.0.0.0") && port.equals("8080"), () -> port + ": " + text);
+                assertTrue(last.contains("/dev/tcp/") || test.get(3).asText().contains("GET /health"), test::toString);
+                checked.add(service.getKey());
+            }
+        }
+        assertEquals(Set.of("agent-a", "agent-b", "controller-1", "controller-2", "dashboard", "directory"), checked);
+    }
+
     /** The same Kafka and registry as in the tests, and the version of this build. */
     @Test
     void theImagesHaveTheVersionsOfTheBuild() throws IOException {

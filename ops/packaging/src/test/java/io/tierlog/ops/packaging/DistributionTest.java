@@ -50,7 +50,8 @@ class DistributionTest {
         assertTrue(version.text().contains(System.getProperty("tierlog.version")), version::text);
         assertEquals(0, acls.exit(), acls::text);
         assertTrue(acls.text().contains("tierlog.decisions"), acls::text);
-        for (String file : List.of("LICENSE", "docs/install.md", "ops/examples/policy-tiered.yaml", "ops/deploy/helm/tierlog/Chart.yaml")) {
+        for (String file : List.of(
+                "LICENSE", "SECURITY.md", "docs/install.md", "ops/examples/policy-tiered.yaml", "ops/deploy/helm/tierlog/Chart.yaml")) {
             assertTrue(Files.exists(DIRECTORY.resolve(file)), file);
         }
         try (Stream<Path> jars = Files.list(DIRECTORY.resolve("lib"))) {
@@ -65,11 +66,13 @@ class DistributionTest {
     @Test
     void aTrainingMakesACacheForTheNextStarts() throws Exception {
         Path cache = dir.resolve("tierlog.aot");
-        Run training = run(Map.of("TIERLOG_JAVA_OPTS", "-XX:AOTCacheOutput=" + cache), "training", "--data", dir.resolve("training").toString());
+        String options = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "; // a short run
+        Run training = run(Map.of("TIERLOG_JAVA_OPTS", options + "-XX:AOTCacheOutput=" + cache),
+                "training", "--data", dir.resolve("training").toString());
         assertEquals(0, training.exit(), training::text);
         Path loaded = dir.resolve("loaded");
-        Run next = run(Map.of("TIERLOG_JAVA_OPTS", "-XX:AOTMode=on -Xlog:aot*=off -Xlog:class+load:file=" + loaded + " -XX:AOTCache=" + cache),
-                "acls", "print");
+        options += "-XX:AOTMode=on -Xlog:aot*=off -Xlog:class+load:file=" + loaded + " -XX:AOTCache=" + cache;
+        Run next = run(Map.of("TIERLOG_JAVA_OPTS", options), "acls", "print");
         assertEquals(0, next.exit(), next::text);
         for (String part : List.of("controller.streams.ControllerApp", "controller.directory.DirectoryApp", "agent.app.AgentApp")) {
             String cached = "io.tierlog." + part + " source: shared objects file";

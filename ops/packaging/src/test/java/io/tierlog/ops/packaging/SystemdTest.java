@@ -18,7 +18,8 @@ class SystemdTest {
 
     @Test
     void theProgramAcceptsTheAgentsCommandAndSettings() throws Exception {
-        assertTrue(parsed("tierlog-agent.service", "agent.properties").hasMatchedOption("--store"));
+        ParseResult agent = parsed("tierlog-agent.service", "agent.properties");
+        assertTrue(List.of("--store", "--block-tokens", "--bytes-per-block").stream().allMatch(agent::hasMatchedOption), agent::toString);
         assertEquals(Set.of(), Deploy.unknownSettings(DIRECTORY.resolve("agent.properties"), "agent"));
     }
 
