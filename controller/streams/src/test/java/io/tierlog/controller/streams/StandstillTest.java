@@ -158,6 +158,7 @@ final class StandstillTest {
                     awaitEnd(written);
                     assertEquals(state.equals(first) ? 0 : 20, Standstill.see(streams, 60).restored());
                 }
+                log.forgetMembers(log.topics.prefix() + "-standstill");
             }
         }
     }

@@ -26,7 +26,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -417,7 +416,11 @@ class BridgeLiveTest {
     }
 
     static boolean contains(byte[] record, byte[] part) {
-        return IntStream.rangeClosed(0, record.length - part.length)
-                .anyMatch(at -> Arrays.equals(record, at, at + part.length, part, 0, part.length));
+        for (int at = 0; at <= record.length - part.length; at++) {
+            if (record[at] == part[0] && Arrays.equals(record, at, at + part.length, part, 0, part.length)) {
+                return true;
+            }
+        }
+        return false;
     }
 }

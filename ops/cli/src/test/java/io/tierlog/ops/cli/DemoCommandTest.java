@@ -105,10 +105,10 @@ class DemoCommandTest {
     @Test
     void aKilledControllerLosesNothing() throws Exception {
         String kept = dir.resolve("kept").toString();
-        JsonNode report = demo("--processes", "--controller-kills", "1", "--requests", "300", "--host", "60blocks", "--nodes", "1",
+        JsonNode report = demo("--processes", "--controller-kills", "1", "--requests", "200", "--host", "60blocks", "--nodes", "1",
                 "--keep", "--data", kept);
 
-        assertSound(report, 300);
+        assertSound(report, 200);
         assertTrue(err.toString().contains("s (1 of 1)"), err.toString());
         assertTrue(report.get("hits").get("store").asLong() > 0, report.toString());
         assertTrue(controllerStarts(dir.resolve("kept")) > 1, "the log is of one controller");
@@ -150,9 +150,9 @@ class DemoCommandTest {
     @Test
     void aKilledAgentFindsItsDiskAgain() throws Exception {
         JsonNode report = demo(
-                "--processes", "--agent-kills", "1", "--requests", "400", "--host", "60blocks", "--disk", "400blocks", "--nodes", "1");
+                "--processes", "--agent-kills", "1", "--requests", "250", "--host", "60blocks", "--disk", "400blocks", "--nodes", "1");
 
-        assertSound(report, 400);
+        assertSound(report, 250);
         assertTrue(err.toString().contains("s (1 of 1)"), err.toString());
         assertTrue(report.get("recovered_blocks").asLong() > 0, report.toString());
         assertTrue(report.get("hits").get("disk").asLong() > 0, report.toString());

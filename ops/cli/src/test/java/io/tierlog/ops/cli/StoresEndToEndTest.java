@@ -41,8 +41,8 @@ import software.amazon.awssdk.services.s3.model.S3Object;
 @Tag("slow")
 @Timeout(400)
 class StoresEndToEndTest {
-    private static final int REQUESTS = 120;
-    private static final int ENOUGH = 100;
+    private static final int REQUESTS = 70;
+    private static final int ENOUGH = 50;
     /** Of a run whose store fails in the middle, and the objects with which the faults begin: the rest meets them. */
     private static final int MANY = 200;
     private static final int FIRST = 20;
