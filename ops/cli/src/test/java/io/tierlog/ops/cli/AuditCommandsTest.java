@@ -467,6 +467,29 @@ class AuditCommandsTest {
         assertTrue(statistics.get("from_ms").asLong() < statistics.get("to_ms").asLong(), statistics.toString());
     }
 
+    /** Without a model it runs with what is measured in the log, not with the usual hardware; then it has the hits of the demo. */
+    @Test
+    void whatIfRunsTheLogWithItsOwnTimings() {
+        Path model = data.resolve("model");
+        Answer calibrated = run("whatif", "calibrate", "--log", data.toString(), "--out", model.toString());
+        assertEquals(0, calibrated.exitCode(), calibrated.toString());
+        JsonNode own = whatIf("--log", data.toString());
+        assertEquals(own, whatIf("--log", data.toString(), "--model", model.toString()));
+        assertNotEquals(own, whatIf("--log", data.toString(), "--set", "save.latency_us=500000"), "a model matters");
+        double accesses = demoReport.get("block_accesses").asLong();
+        for (String tier : List.of("device", "host")) {
+            assertEquals(demoReport.get("hits").get(tier).asLong() / accesses, own.get(tier).asDouble(), 0.05, () -> tier + ": " + own + demoReport);
+        }
+    }
+
+    private static JsonNode whatIf(String... arguments) {
+        List<String> all = new ArrayList<>(List.of("whatif", "--format", "json"));
+        all.addAll(List.of(arguments));
+        Answer answer = run(all.toArray(String[]::new));
+        assertEquals(0, answer.exitCode(), answer.toString());
+        return answer.json().get("rows").get(0);
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"node", "tenant", "group", "tier", "reason"})
     void theStatisticsHaveATableByChoice(String by) {

@@ -73,6 +73,15 @@ class WhatIfCommandTest {
         assertEquals(first, whatif(arguments).out());
     }
 
+    /** Options of tierlog itself go with every kind of run. */
+    @Test
+    void theFirstRequestsOfAGeneratedWorkloadAreUsed() {
+        Ran run = whatif("--workload", "scans", "--one-tier", "50%", "--policies", "lru", "--requests", "7", "--verbose");
+
+        assertEquals(0, run.exitCode(), run.err());
+        assertTrue(run.out().startsWith("scans, the first 7: 7 requests, "), run.out());
+    }
+
     @ParameterizedTest
     @CsvSource(delimiter = ';', quoteCharacter = '"', value = {
         "--one-tier 0%; --one-tier: '0%' is not a share of the unique blocks, more than 0% and at most 100%; hint: tierlog whatif --help",
@@ -96,9 +105,17 @@ class WhatIfCommandTest {
         "--route recorded; --route recorded: only a log has routes; hint: give --log",
         "--route sticki; --route: 'sticki' is not round-robin, sticky, prefix or recorded; hint: tierlog whatif --help",
         "--gpu-hour-price -1; --gpu-hour-price; '-1.0' is not a price, 0 or more",
-        "--check --sweep host=1%; --check takes a trace or the demo's own workload; leave out",
+        "--check --sweep host=1%; --check does not use --sweep; hint: leave out --sweep, or --check",
+        "--check --gpu-hour-price 2 --one-tier 5%; --check does not use --gpu-hour-price, --one-tier; hint: leave out --gpu-hour-price",
+        "--check --workload scans --log x; --check does not use --log, --workload; hint: leave out --log, --workload, or --check",
+        "--check --format html; --check prints text, json or csv, not html; leave out --format",
+        "--one-tier 5% --log x; --one-tier does not use --log; hint: leave out --log, or --one-tier",
+        "--one-tier 5% --set a=1 --nodes 3 --set b=2; --one-tier does not use --nodes, --set; hint: leave out --nodes, --set, or --one-tier",
         "--one-tier 5% --requests 0; --requests: '0' is not a whole number, 1 or more; hint: tierlog whatif --help",
-        "--report --one-tier 5%; --report has its own sizes; leave out --one-tier"
+        "--report --one-tier 5% --check --policies lru; --report does not use --check, --one-tier, --policies; hint: leave out --check",
+        "--report --nodes 3 --host 5% --sweep nodes=2; --report does not use --host, --nodes, --sweep; hint: leave out --host",
+        "--report --workload scans; --report does not use --workload; hint: leave out --workload, or --report",
+        "--report --format json; --report prints text, not json; hint: leave out --format"
     })
     void wrongUsageIsExplained(String arguments, String error, String hint) {
         Ran run = whatif(("--trace " + trace + " " + arguments).split(" "));

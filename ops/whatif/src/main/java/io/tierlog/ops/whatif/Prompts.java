@@ -58,6 +58,12 @@ public record Prompts(String name, List<Prompt> prompts, long uniqueBlocks, long
         return keys.stream().mapToLong(key -> known.computeIfAbsent(request.id(key), _ -> (long) known.size())).toArray();
     }
 
+    /** The first requests, at most all of them, as a workload of its own. */
+    public Prompts first(int requests) {
+        int size = Math.min(requests, prompts.size());
+        return of(name + ", the first " + size, prompts.subList(0, size));
+    }
+
     /** The first half of the requests, or the second, as a workload of its own. */
     public Prompts half(boolean first) {
         int middle = Math.max(1, prompts.size() / 2);

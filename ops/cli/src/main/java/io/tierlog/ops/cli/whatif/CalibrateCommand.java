@@ -5,7 +5,6 @@ import io.tierlog.events.Causes;
 import io.tierlog.ops.cli.command.CliError;
 import io.tierlog.ops.cli.command.LogFileOptions;
 import io.tierlog.ops.whatif.log.RecordedLog;
-import io.tierlog.ops.whatif.world.HardwareModel;
 import io.tierlog.ops.whatif.world.ModelFields;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -37,7 +36,7 @@ final class CalibrateCommand implements Callable<Integer> {
             names = "--log",
             paramLabel = "DIR",
             required = true,
-            description = "The data directory of a stopped broker, or that of demo --keep.")
+            description = "The data directory of a stopped broker or of demo --keep, or an archive.")
     Path log;
 
     @Mixin
@@ -49,14 +48,10 @@ final class CalibrateCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         RecordedLog.Recorded recorded = ClusterRun.recorded(log, files.topics(), files.codec());
-        HardwareModel model = recorded.timings().model(HardwareModel.defaults(), recorded.blockBytes());
-        if (recorded.prefillNanosPerToken().isPresent()) {
-            model = model.with(model.engine().withPrefillNanosPerToken(recorded.prefillNanosPerToken().getAsInt()));
-        }
         PrintWriter err = spec.commandLine().getErr();
         recorded.timings().samples().forEach((what, count) -> err.println(what + ": " + count + " measured"));
         err.flush();
-        write(ModelFields.write(model));
+        write(ModelFields.write(recorded.model()));
         return 0;
     }
 

@@ -156,11 +156,7 @@ final class CheckRun {
 
     /** What the demo ran, by its log, over the calibrated model. */
     private WhatIfPlan plan(RecordedLog.Recorded recorded) {
-        HardwareModel fitted = recorded.timings().model(HardwareModel.defaults(), recorded.blockBytes());
-        if (recorded.prefillNanosPerToken().isPresent()) {
-            fitted = fitted.with(fitted.engine().withPrefillNanosPerToken(recorded.prefillNanosPerToken().getAsInt()));
-        }
-        HardwareModel model = flags.cluster.model == null ? fitted : flags.cluster.model(fitted.engine().prefillNanosPerToken());
+        HardwareModel model = flags.cluster.model(recorded.model());
         return new WhatIfPlan(
                 "check", recorded.policy(),
                 new WhatIfPlan.Sizes(recorded.workload().nodes(), recorded.hostBlocks(), recorded.diskBlocks(), recorded.devicePages(),

@@ -99,7 +99,8 @@ public final class ClusterFlags {
     @Option(
             names = "--model",
             paramLabel = "FILE",
-            description = "How long things take, as whatif calibrate writes it; what the file does not have is as by default.")
+            description = "How long things take, as whatif calibrate writes it (default: as measured in the log of --log; else PCIe 5, an NVMe disk"
+                    + " and a store over 25 Gbit/s). What the file does not have is as by default.")
     @Nullable Path model;
 
     @Option(
@@ -128,21 +129,20 @@ public final class ClusterFlags {
      * @param tiers sizes
      * @param routing how requests are spread when --nodes does not say otherwise
      * @param prefetchWaitMs longest wait of a request for a fetch
-     * @param prefillNanosPerToken cost of computing a token
+     * @param model how long things take
      */
-    record Defaults(Policy policy, Draft.Tiers tiers, Routing routing, int prefetchWaitMs, long prefillNanosPerToken) {
+    record Defaults(Policy policy, Draft.Tiers tiers, Routing routing, int prefetchWaitMs, HardwareModel model) {
         /** Of a workload that no cluster has served. */
         static final Defaults NEW = new Defaults(
                 Policies.INITIAL, new Draft.Tiers(2, new Size.OfShare(5), null, null, 64L << 20), Routing.STICKY, PREFETCH_WAIT_MS,
-                HardwareModel.defaults().engine().prefillNanosPerToken());
+                HardwareModel.defaults());
 
         /** Of a log. */
         static Defaults of(RecordedLog.Recorded log) {
             Size disk = log.diskBlocks() == 0 ? null : new Size.OfBlocks(log.diskBlocks());
             Draft.Tiers tiers = new Draft.Tiers(
                     log.workload().nodes(), new Size.OfBlocks(log.hostBlocks()), disk, new Size.OfBlocks(log.devicePages()), log.blockBytes());
-            return new Defaults(log.policy(), tiers, Routing.RECORDED, log.prefetchWaitMs(),
-                    log.prefillNanosPerToken().orElse((int) NEW.prefillNanosPerToken));
+            return new Defaults(log.policy(), tiers, Routing.RECORDED, log.prefetchWaitMs(), log.model());
         }
     }
 
@@ -188,7 +188,7 @@ public final class ClusterFlags {
         Routing routing = route != null ? Draft.routing("--route", route) : nodes == null ? defaults.routing : Routing.STICKY;
         Draft draft = new Draft(
                 policy, tiers, routing, pace(), prefetchWaitMs == null ? defaults.prefetchWaitMs : prefetchWaitMs,
-                model(defaults.prefillNanosPerToken));
+                model(defaults.model));
         for (Map.Entry<String, String> setting : settings.entrySet()) {
             draft = draft.with("--set", setting.getKey(), setting.getValue());
         }
@@ -211,8 +211,8 @@ public final class ClusterFlags {
         throw new CliError("--bytes-per-block is a number of bytes", "for example: --bytes-per-block 64MiB", CliError.BAD_INPUT);
     }
 
-    HardwareModel model(long prefillNanosPerToken) {
-        HardwareModel usual = HardwareModel.defaults().with(HardwareModel.defaults().engine().withPrefillNanosPerToken(prefillNanosPerToken));
+    /** That of {@code --model}; what the file does not have, and all without it, is as {@code usual}. */
+    HardwareModel model(HardwareModel usual) {
         Path file = model;
         if (file == null) {
             return usual;

@@ -24,12 +24,15 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
@@ -56,6 +59,12 @@ import picocli.CommandLine.Spec;
 public final class WhatIfCommand implements Callable<Integer> {
     private static final String FOR_EXAMPLE = "for example: --trace FILE --one-tier 1%,5%,10%,25% --policies all";
 
+    private static final Set<String> OF_REPORT = Set.of("--report", "--trace", "--requests", "--seed", "--format");
+    private static final Set<String> OF_ONE_TIER = Set.of("--one-tier", "--policies", "--trace", "--workload", "--requests", "--seed", "--format");
+    private static final Set<String> OF_CHECK = Set.of(
+            "--check", "--trace", "--requests", "--seed", "--format", "--policy", "--nodes", "--host", "--disk", "--device", "--bytes-per-block",
+            "--route", "--speed", "--concurrency", "--prefetch-wait-ms", "--model");
+
     @Spec
     CommandSpec spec;
 
@@ -68,7 +77,7 @@ public final class WhatIfCommand implements Callable<Integer> {
     @Option(
             names = "--log",
             paramLabel = "DIR",
-            description = "Use the requests of this log: the data directory of a stopped broker, or that of demo --keep.")
+            description = "Use the requests of this log: the data directory of a stopped broker or of demo --keep, or an archive.")
     @Nullable Path log;
 
     @Option(names = "--trace", paramLabel = "FILE", description = "Use this trace (Mooncake JSONL).")
@@ -122,31 +131,34 @@ public final class WhatIfCommand implements Callable<Integer> {
             }
         }
         if (report) {
+            refuseOthers("--report", OF_REPORT);
             report();
             return 0;
+        }
+        if (check) {
+            refuseOthers("--check", OF_CHECK);
+            if (format == ClusterRun.Format.html) {
+                throw new CliError("--check prints text, json or csv, not html", "leave out --format, or write --format json", CliError.BAD_INPUT);
+            }
+            return new CheckRun(this, spec.commandLine()).run();
         }
         List<Double> sizes = Shares.parse(shares);
         List<String> names = Names.several("--policies", policies, OneTier.policies());
         if (sizes.isEmpty() && spec.commandLine().getParseResult().hasMatchedOption("--policies")) {
             throw new CliError("--one-tier is missing: the sizes to compare", FOR_EXAMPLE, CliError.BAD_INPUT);
         }
-        if (check) {
-            if (!sizes.isEmpty() || format == ClusterRun.Format.html) {
-                throw new CliError("--check takes no --one-tier and prints text, json or csv", "leave them out", CliError.BAD_INPUT);
-            }
-            return new CheckRun(this, spec.commandLine()).run();
-        }
         if (sizes.isEmpty()) {
             new ClusterRun(this, spec.commandLine()).run();
             return 0;
         }
-        if ((trace == null) == (workload == null) || log != null) {
+        refuseOthers("--one-tier", OF_ONE_TIER);
+        if ((trace == null) == (workload == null)) {
             throw new CliError("give either --trace or --workload", FOR_EXAMPLE, CliError.BAD_INPUT);
         }
         if (format == ClusterRun.Format.csv || format == ClusterRun.Format.html) {
             throw new CliError("--one-tier prints text or json, not " + format, "leave out --format, or write --format json", CliError.BAD_INPUT);
         }
-        Prompts prompts = workload == null ? trace().orElseThrow() : generated(workload);
+        Prompts prompts = workload == null ? trace().orElseThrow() : first(generated(workload));
         List<OneTier.Row> rows = OneTier.run(prompts, sizes, names);
         switch (format) {
             case json -> json(rows);
@@ -155,16 +167,30 @@ public final class WhatIfCommand implements Callable<Integer> {
         return 0;
     }
 
+    /** An option that would be ignored is refused. Those of {@code tierlog} itself, such as --verbose, go with everything. */
+    private void refuseOthers(String mode, Set<String> used) {
+        String others = spec.commandLine().getParseResult().matchedOptions().stream()
+                .filter(option -> !option.inherited())
+                .map(OptionSpec::longestName)
+                .filter(name -> !used.contains(name))
+                .distinct()
+                .sorted()
+                .collect(Collectors.joining(", "));
+        if (!others.isEmpty()) {
+            throw new CliError(mode + " does not use " + others, "leave out " + others + ", or " + mode, CliError.BAD_INPUT);
+        }
+    }
+
     private void report() {
-        if (!shares.isEmpty() || workload != null || format != ClusterRun.Format.text) {
-            throw new CliError(
-                    "--report has its own sizes, workloads and format", "leave out --one-tier, --workload and --format", CliError.BAD_INPUT);
+        if (format != ClusterRun.Format.text) {
+            throw new CliError("--report prints text, not " + format, "leave out --format", CliError.BAD_INPUT);
         }
         List<PolicyReport.Subject> subjects = new ArrayList<>();
         trace().ifPresent(prompts -> Stream.of(prompts, prompts.half(true), prompts.half(false))
                 .forEach(part -> subjects.add(new PolicyReport.Subject(part.name(), "a trace", part))));
         for (Generated generated : Generated.values()) {
-            subjects.add(new PolicyReport.Subject(generated.text(), generated.description(), generated.make(seed)));
+            Prompts prompts = first(generated.make(seed));
+            subjects.add(new PolicyReport.Subject(prompts.name(), generated.description(), prompts));
         }
         PrintWriter out = spec.commandLine().getOut();
         PolicyReport.of(subjects).forEach(out::println);
@@ -175,6 +201,10 @@ public final class WhatIfCommand implements Callable<Integer> {
         List<Generated> all = List.of(Generated.values());
         List<String> names = all.stream().map(Generated::text).toList();
         return all.get(names.indexOf(Names.one("--workload", name, names))).make(seed);
+    }
+
+    private Prompts first(Prompts all) {
+        return requests == null ? all : all.first(requests);
     }
 
     private Optional<Prompts> trace() {

@@ -12,6 +12,7 @@ import io.tierlog.ops.audit.LogSource;
 import io.tierlog.ops.audit.RecordCursor;
 import io.tierlog.ops.engine.workload.BlockKey;
 import io.tierlog.ops.engine.workload.Request;
+import io.tierlog.ops.whatif.world.HardwareModel;
 import io.tierlog.ops.whatif.world.RoutedWorkload;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.PagedBlock;
@@ -89,7 +90,15 @@ public final class RecordedLog {
      */
     public record Recorded(
             RoutedWorkload workload, Policy policy, int hostBlocks, int diskBlocks, int devicePages, boolean retention, long blockBytes,
-            int prefetchWaitMs, OptionalInt prefillNanosPerToken, Timings timings) {}
+            int prefetchWaitMs, OptionalInt prefillNanosPerToken, Timings timings) {
+        /** How long things took in the log, and the cost of computing that its engines say; what the log does not show is as by default. */
+        public HardwareModel model() {
+            HardwareModel measured = timings.model(HardwareModel.defaults(), blockBytes);
+            return prefillNanosPerToken.isEmpty()
+                    ? measured
+                    : measured.with(measured.engine().withPrefillNanosPerToken(prefillNanosPerToken.getAsInt()));
+        }
+    }
 
     /** A log to read. */
     public RecordedLog(LogSource source, Topics topics, Codec codec) {
