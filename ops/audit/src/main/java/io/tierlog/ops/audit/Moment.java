@@ -156,13 +156,39 @@ public sealed interface Moment {
     }
 
     private static void requireBeforeEnd(LogSource source, String topic, int partition, long offset) {
+        long begin;
         long end;
         try (RecordCursor records = new RecordCursor(source, topic, partition)) {
+            begin = records.begin();
             end = records.end();
         }
         if (offset >= end) {
             throw new AuditException("there is no offset " + offset + " in partition " + partition + " of " + topic + ": it ends at " + end,
-                    end == 0 ? "choose another partition" : "write an offset of 0 to " + (end - 1) + ", or end");
+                    end == begin ? "choose another partition" : "write an offset of " + begin + " to " + (end - 1) + ", or end");
+        }
+    }
+
+    /**
+     * Checks that this moment was not trimmed; no time is refused.
+     *
+     * @throws AuditException when a partition begins after it
+     */
+    default void requireNotTrimmed(LogSource source, Topics topics, int partition) {
+        switch (this) {
+            case Decision decision -> requireFromBegin(source, topics.decisions(), partition, decision.offset());
+            case Input input -> requireFromBegin(source, topics.events(), partition, input.offset());
+            case End _, Time _, Bare _ -> {}
+        }
+    }
+
+    private static void requireFromBegin(LogSource source, String topic, int partition, long offset) {
+        long begin;
+        try (RecordCursor records = new RecordCursor(source, topic, partition)) {
+            begin = records.begin();
+        }
+        if (offset < begin) {
+            throw new AuditException("there is no offset " + offset + " in partition " + partition + " of " + topic + ": it begins at " + begin
+                    + ", what was before was trimmed", "write an offset from " + begin + " on, or ask an archive of what was before with --log");
         }
     }
 

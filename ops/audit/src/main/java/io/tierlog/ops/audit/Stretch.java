@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * A stretch of a log between two moments, both included. An event belongs with the decisions that answer it: from a decision on means from the event
@@ -64,11 +65,13 @@ public record Stretch(Optional<Moment> from, Optional<Moment> to) {
     /**
      * The stretch of one partition.
      *
-     * @throws AuditException when the partition does not have a moment, or cannot be read
+     * @throws AuditException when the partition does not have a moment, or no longer, or cannot be read
      */
     public Part of(LogSource source, Topics topics, Codec codec, int partition) {
-        from.ifPresent(moment -> moment.requireIn(source, topics, partition));
-        to.ifPresent(moment -> moment.requireIn(source, topics, partition));
+        Stream.concat(from.stream(), to.stream()).forEach(moment -> {
+            moment.requireIn(source, topics, partition);
+            moment.requireNotTrimmed(source, topics, partition);
+        });
         return new Part(from, to, firstEvent(source, topics, codec, from), firstEvent(source, topics, codec, to));
     }
 
@@ -78,11 +81,7 @@ public record Stretch(Optional<Moment> from, Optional<Moment> to) {
             return edge.isPresent() && edge.get() instanceof Moment.Input input ? input.offset() : 0;
         }
         RecordReader<Fact> facts = codec.reader(Fact.class);
-        long begin;
-        try (RecordCursor decisions = new RecordCursor(source, topics.decisions(), partition)) {
-            begin = decisions.begin();
-        }
-        try (RecordCursor decisions = new RecordCursor(source, topics.decisions(), partition, Math.max(begin, offset))) {
+        try (RecordCursor decisions = new RecordCursor(source, topics.decisions(), partition, offset)) {
             for (LogEntry.Data data = decisions.next(); data != null; data = decisions.next()) {
                 if (facts.read(data.value()) instanceof Reading.Decoded<Fact>(Fact fact)) {
                     return LogInvariants.causeOffset(fact);

@@ -2,6 +2,8 @@
 package io.tierlog.ops.audit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.events.Codec;
 import io.tierlog.events.Schemas;
@@ -10,11 +12,17 @@ import io.tierlog.ops.audit.history.History;
 import io.tierlog.ops.audit.history.HistoryReader;
 import io.tierlog.ops.audit.history.Subject;
 import io.tierlog.schemas.Block;
+import io.tierlog.schemas.BlockName;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.GroupPolicy;
 import io.tierlog.schemas.MarkClearing;
+import io.tierlog.schemas.MigrationAnswer;
+import io.tierlog.schemas.MigrationMethod;
+import io.tierlog.schemas.MigrationOrder;
 import io.tierlog.schemas.MigrationPolicy;
+import io.tierlog.schemas.MigrationProgress;
+import io.tierlog.schemas.MigrationState;
 import io.tierlog.schemas.MoveCause;
 import io.tierlog.schemas.MoveTrigger;
 import io.tierlog.schemas.OperationKind;
@@ -29,12 +37,18 @@ import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.WritePolicy;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksRemoved;
+import io.tierlog.schemas.decision.MigrationChanged;
+import io.tierlog.schemas.decision.MigrationNoted;
+import io.tierlog.schemas.decision.MigrationOpened;
+import io.tierlog.schemas.decision.MigrationTaken;
 import io.tierlog.schemas.decision.NodeEnded;
 import io.tierlog.schemas.decision.OperationEnded;
 import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.decision.PolicyAdopted;
 import io.tierlog.schemas.decision.TimeAdvanced;
 import io.tierlog.schemas.decision.WaterLevelCrossed;
+import io.tierlog.schemas.event.MigrationReported;
+import io.tierlog.schemas.event.MigrationRequested;
 import io.tierlog.schemas.event.Tick;
 import java.util.ArrayList;
 import java.util.HexFormat;
@@ -43,10 +57,11 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** The histories of two blocks and of an operation in a log that a test wrote, line by line. */
+/** The histories of two blocks, of an operation and of a migration in a log that a test wrote, line by line. */
 class HistoryReaderTest {
     private static final Topics TOPICS = Topics.DEFAULT;
     private static final String NODE = "node/a";
+    private static final String MIGRATION = "migration/m-1";
     private static final byte[] FIRST = HexFormat.of().parseHex("00000000000000aa");
     private static final byte[] SECOND = HexFormat.of().parseHex("00000000000000bb");
 
@@ -227,6 +242,28 @@ class HistoryReaderTest {
         assertEquals(List.of(1L, 3L, 5L), history.entries().stream().map(History.Entry::offset).toList());
     }
 
+    /** Without the first three decisions and the first event: a stretch may begin where the log does, and not before. */
+    @Test
+    void anOffsetThatWasTrimmedIsRefused() throws Exception {
+        log();
+        MemoryLog trimmed = new MemoryLog().with(TOPICS.events(), events.subList(1, 4)).with(TOPICS.decisions(), decisions.subList(3, 7));
+        Subject block = new Subject.Block("chat", FIRST);
+        for (Moment first : List.of(new Moment.Decision(0, 3), new Moment.Input(0, 1))) {
+            History history = reader(trimmed).read(block, new Stretch(Optional.of(first), Optional.empty()));
+            assertEquals(List.of(3L, 5L), history.entries().stream().map(History.Entry::offset).toList(), first.toString());
+        }
+        assertTrimmed(trimmed, new Moment.Decision(0, 2), "there is no offset 2 in partition 0 of tierlog.decisions: it begins at 3", 3);
+        assertTrimmed(trimmed, new Moment.Input(0, 0), "there is no offset 0 in partition 0 of tierlog.events: it begins at 1", 1);
+    }
+
+    private void assertTrimmed(MemoryLog log, Moment moment, String message, int begin) {
+        for (Stretch stretch : List.of(new Stretch(Optional.of(moment), Optional.empty()), until(moment))) {
+            AuditException refused = assertThrows(AuditException.class, () -> reader(log).read(new Subject.Block("chat", FIRST), stretch));
+            assertEquals(message + ", what was before was trimmed", refused.getMessage());
+            assertTrue(refused.hint().startsWith("write an offset from " + begin + " on"), refused.hint());
+        }
+    }
+
     private static LogEntry at(LogEntry entry, long timeMs) {
         return new LogEntry.Data(entry.offset(), timeMs, null, ((LogEntry.Data) entry).value());
     }
@@ -251,6 +288,39 @@ class HistoryReaderTest {
     void anOperationHasItsOrderAndItsEnd() throws Exception {
         assertEquals(List.of("1030 3 OperationIssued <- Tick at 1", "1040 4 OperationEnded <- Tick at 2"),
                 lines(read(new Subject.Operation("node/a@1.0"))));
+    }
+
+    /** It is opened, node a copies a block for it and reports that, and it ends. Other operations and m-10 are not it. */
+    @Test
+    void aMigrationHasItsRequestsItsOperationsAndItsEnd() throws Exception {
+        MigrationOrder order = new MigrationOrder(MigrationMethod.COPY, Tier.HOST, Tier.DISK, Retention.KEEP_BOTH,
+                List.of(new BlockName("chat", Bytes.copyOf(FIRST))), null, null, false);
+        MigrationAnswer copies = new MigrationAnswer(order.blocks(), List.of(), List.of(), List.of());
+        event(new MigrationRequested(envelope(MIGRATION, 0), List.of("a"), order));
+        decision(new MigrationOpened(envelope(MIGRATION, 0), List.of("a"), order, 0));
+        decision(new MigrationOpened(envelope("migration/m-10", 0), List.of("a"), order, 0));
+        decision(new MigrationTaken(envelope(NODE, 0), "m-1", order, copies, 0));
+        copy(new MoveCause(MoveTrigger.OPERATOR, "m-1", "", 0, 0, 4, Retention.KEEP_BOTH));
+        copy(new MoveCause(MoveTrigger.OPERATOR, "m-10", "", 0, 0, 4, Retention.KEEP_BOTH));
+        event(new Tick(new Envelope("clock/0", "clock/0", 0, 1, 0, 5, null, null, null, null), 5));
+        decision(new OperationEnded(envelope(NODE, 1), "node/a@0.3", OperationKind.COPY, OperationState.DONE, OperationReason.COMPLETED, 1, 0, 8));
+        decision(new OperationEnded(envelope(NODE, 1), "node/a@0.4", OperationKind.COPY, OperationState.DONE, OperationReason.COMPLETED, 1, 0, 8));
+        MigrationProgress done = new MigrationProgress(0, 1, 0, 8);
+        event(new MigrationReported(envelope(MIGRATION, 1), "a", null, done, 0));
+        decision(new MigrationNoted(envelope(MIGRATION, 2), "a", 2, null, done));
+        decision(new MigrationChanged(envelope(MIGRATION, 2), MigrationState.RUNNING, MigrationState.DONE));
+        MemoryLog log = new MemoryLog().with(TOPICS.events(), events).with(TOPICS.decisions(), decisions);
+
+        assertEquals(List.of(
+                "0 0 MigrationRequested <- ",
+                "200 2 MigrationReported <- ",
+                "1000 0 MigrationOpened <- MigrationRequested at 0",
+                "1020 2 MigrationTaken <- MigrationRequested at 0",
+                "1030 3 OperationIssued <- MigrationRequested at 0: migration m-1 of an operator (policy version 4)",
+                "1050 5 OperationEnded <- Tick at 1",
+                "1070 7 MigrationNoted <- MigrationReported at 2",
+                "1080 8 MigrationChanged <- MigrationReported at 2"), lines(reader(log).read(new Subject.Migration("m-1"), Stretch.ALL)));
+        assertEquals(List.of("m-1", "m-10"), reader(log).read(new Subject.Migration("m-2"), Stretch.ALL).similar());
     }
 
     @Test

@@ -101,7 +101,9 @@ public final class SnapshotDirectory {
             throw noneIn(path);
         }
         return all.reversed().stream().filter(one -> !one.isAfter(moment)).findFirst().orElseThrow(() -> new AuditException(
-                "all snapshots in " + path + " are later than " + moment, "leave out --snapshot: the log is then read from its beginning"));
+                "all snapshots in " + path + " are later than " + moment,
+                "leave out --snapshot: the log is then read from its beginning; where that was trimmed, give with --log an archive that audit archive"
+                        + " made before"));
     }
 
     /**

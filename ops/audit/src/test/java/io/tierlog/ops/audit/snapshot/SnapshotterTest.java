@@ -145,7 +145,8 @@ class SnapshotterTest {
 
         Moment early = new Moment.Decision(0, places.getFirst().lastDecision() - 1);
         AuditException none = assertThrows(AuditException.class, () -> assertBeginsAt(trimmed, 0, early, 0));
-        assertTrue(none.getMessage().contains("are later than") && none.hint().contains("leave out --snapshot"), none.toString());
+        assertTrue(none.getMessage().contains("are later than"), none.getMessage());
+        assertTrue(none.hint().contains("leave out --snapshot") && none.hint().contains("audit archive"), none.hint());
         AuditException empty = assertThrows(AuditException.class, () -> SnapshotDirectory.find(root.resolve("none"), early));
         assertTrue(empty.getMessage().contains("there is no snapshot"), empty.getMessage());
     }

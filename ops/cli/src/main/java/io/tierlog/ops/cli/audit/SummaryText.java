@@ -71,7 +71,7 @@ public final class SummaryText {
         return switch (cause) {
             case "last_block" -> "the block of the last token is always computed";
             case "nothing_below" -> "no tier had them";
-            case "answered_at_once" -> "no tier below the host had them";
+            case "answered_at_once" -> "no tier below the host had them, the agent was busy, or the controller was behind";
             case "below_threshold" -> "fewer than the policy fetches";
             case "fetch_arrived" -> "beyond what was fetched";
             case "wait_expired" -> "the fetch took longer than the request may wait";
