@@ -54,6 +54,9 @@ final class BenchControlCommandTest {
             assertTrue(report.path("ratios").path(ratio).asDouble() > 0, ratio);
             assertTrue(report.path("aims").path(ratio).asDouble() > 0, ratio);
         }
+        assertEquals(60, report.path("aims").path("stream_thread_us").asDouble());
+        assertEquals(12_000, report.path("aims").path("request_bytes_written").asDouble());
+        assertEquals(4_000, report.path("aims").path("request_bytes_kept").asDouble());
         assertTrue(report.path("record_bytes").asInt() > 4 * 32);
         assertEquals(before, BenchRun.leftovers());
     }
