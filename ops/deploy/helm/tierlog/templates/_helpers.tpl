@@ -38,7 +38,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 - --client-config
 - /etc/tierlog/kafka/{{ .root.Values.kafka.clientSecretKey }}
 {{- end }}
-{{- if index .root.Values.recordKeys .part }}
+{{- if index (default dict .root.Values.recordKeys) .part }}
 - --record-keys
 - /etc/tierlog/record.keys
 {{- end }}
@@ -70,7 +70,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
   mountPath: /etc/tierlog/kafka
   readOnly: true
 {{- end }}
-{{- if index .root.Values.recordKeys .part }}
+{{- if index (default dict .root.Values.recordKeys) .part }}
 - name: record-keys
   mountPath: /etc/tierlog/record.keys
   {{- if eq .part "agent" }}
@@ -102,7 +102,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
     secretName: {{ . | quote }}
     defaultMode: 0440
 {{- end }}
-{{- with index .root.Values.recordKeys .part }}
+{{- with index (default dict .root.Values.recordKeys) .part }}
 - name: record-keys
   secret:
     secretName: {{ . | quote }}

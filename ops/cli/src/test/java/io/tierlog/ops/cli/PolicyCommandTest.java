@@ -38,6 +38,13 @@ import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.RecordsToDelete;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -86,6 +93,7 @@ class PolicyCommandTest {
         try (TopicAdmin admin = new TopicAdmin(access)) {
             admin.create(Topics.DEFAULT, 3, 1);
             admin.create(new Topics("silent"), 1, 1);
+            admin.create(new Topics("trimmed"), 1, 1);
         }
         controller = ControllerApp.start(ControllerConfig.of(access, data.resolve("controller")).with()
                 .http("127.0.0.1", 0)
@@ -275,6 +283,24 @@ class PolicyCommandTest {
                     new PolicyClient(KafkaAccess.of(broker.bootstrapServers()), new Codec(Schemas.bundled()), Topics.DEFAULT, window);
             assertEquals(version(), client.inForce(START).version());
         }
+    }
+
+    /** Its default is not in force there, and a request that builds on version 0 would be stale. */
+    @Test
+    void aLogThatWasTrimmedPastItsPolicyIsNotOneWithoutPolicy() throws Exception {
+        KafkaAccess access = KafkaAccess.of(broker.bootstrapServers());
+        TopicPartition decisions = new TopicPartition(new Topics("trimmed").decisions(), 0);
+        try (KafkaProducer<byte[], byte[]> producer =
+                        new KafkaProducer<>(access.client(Map.of()), new ByteArraySerializer(), new ByteArraySerializer());
+                Admin admin = Admin.create(access.client(Map.of()))) {
+            producer.send(new ProducerRecord<>(decisions.topic(), new byte[] {1})).get(30, TimeUnit.SECONDS);
+            admin.deleteRecords(Map.of(decisions, RecordsToDelete.beforeOffset(1))).all().get(30, TimeUnit.SECONDS);
+        }
+
+        String trimmed = "the log was trimmed before offset 1, and what is left of it has no policy";
+        assertBadInput(trimmed, onCluster("show", "--topic-prefix", "trimmed"));
+        assertBadInput(trimmed, onCluster("diff", "--topic-prefix", "trimmed", example()));
+        assertBadInput(trimmed, onCluster("apply", "--topic-prefix", "trimmed", example()));
     }
 
     @Test

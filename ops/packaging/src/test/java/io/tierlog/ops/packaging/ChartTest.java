@@ -267,6 +267,14 @@ class ChartTest {
         assertFalse(spec.toString().contains("store-secret"), spec::toString);
     }
 
+    /** {@code helm upgrade --reuse-values} keeps the values of a chart that had none of them. */
+    @Test
+    void valuesOfAChartWithoutRecordKeysAreTaken() throws Exception {
+        List<JsonNode> objects = Chart.objects(Chart.template().withValuesFile(Chart.values("smallest")).set("recordKeys", "null").call());
+
+        assertEquals(Chart.render("smallest"), objects);
+    }
+
     private static JsonNode agent(List<JsonNode> objects) {
         return objects.stream().filter(object -> object.get("kind").asText().equals("DaemonSet")).findFirst().orElseThrow();
     }

@@ -104,6 +104,7 @@ class StrimziTest {
         for (JsonNode object : objects) {
             if (object.get("kind").asText().equals("KafkaTopic")) {
                 topics.add(object.at("/spec/topicName").asText());
+                assertEquals("keep", object.at("/metadata/annotations/helm.sh~1resource-policy").asText(), () -> Chart.name(object));
                 String partitions = object.at("/spec/topicName").asText().equals("prod.heads") ? "1" : "24";
                 assertEquals(partitions + " 2",
                         object.at("/spec/partitions").asText() + " " + object.at("/spec/config/min.insync.replicas").asText());

@@ -98,7 +98,7 @@ public final class PolicyClient {
     /**
      * The policy in force.
      *
-     * @throws CliError when the log cannot be read, or not within {@code limit}
+     * @throws CliError when the log cannot be read, or not within {@code limit}, or was trimmed past the last version
      */
     public InForce inForce(Duration limit) {
         Deadline deadline = new Deadline(limit);
@@ -118,7 +118,14 @@ public final class PolicyClient {
                 }
                 to = from;
             }
-            return latest.found == null ? new InForce(0, Policies.INITIAL) : latest.found;
+            if (latest.found != null) {
+                return latest.found;
+            }
+            if (begin > 0) {
+                throw new CliError("the log was trimmed before offset " + begin + ", and what is left of it has no policy",
+                        "GET /v1/policy of a controller has policy and version; give the version to policy apply as --based-on", CliError.BAD_INPUT);
+            }
+            return new InForce(0, Policies.INITIAL);
         });
     }
 
