@@ -109,6 +109,7 @@ class ComposeStartTest {
             // UNKNOWN would be the answer of a directory that has not read the log.
             await("the directory answers", () -> post(lookups, "/v1/exist",
                     "{\"namespace\":\"demo-model/main/bf16/tenant-0\",\"key\":\"00000000000000000000000000000000\"}").contains("NOT_FOUND"));
+            await("every health check passes", () -> inHealth("starting") == 0 && inHealth("unhealthy") == 0 && inHealth("healthy") > 0);
             System.out.printf("the compose file is up and serves after %d s%n", TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start));
         } catch (Exception | Error e) {
             System.out.println(run(environment, Stream.concat(command.stream(), Stream.of("logs", "--tail=20", "--no-color")).toList()).text());
@@ -132,6 +133,14 @@ class ComposeStartTest {
 
     private interface Condition {
         boolean holds() throws IOException, InterruptedException;
+    }
+
+    /** How many containers of the project are in a state of Docker's health checks. */
+    private long inHealth(String state) throws IOException, InterruptedException {
+        Run listed = run(Map.of(), List.of("docker", "ps", "-q", "--filter", "label=com.docker.compose.project=" + PROJECT,
+                "--filter", "health=" + state));
+        assertEquals(0, listed.code(), listed::text);
+        return listed.text().lines().count();
     }
 
     private long heldBlocks(String node) throws IOException, InterruptedException {

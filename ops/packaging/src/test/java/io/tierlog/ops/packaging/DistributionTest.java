@@ -66,7 +66,7 @@ class DistributionTest {
     @Test
     void aTrainingMakesACacheForTheNextStarts() throws Exception {
         Path cache = dir.resolve("tierlog.aot");
-        String options = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "; // a short run
+        String options = "-XX:TieredStopAtLevel=1 "; // a short run
         Run training = run(Map.of("TIERLOG_JAVA_OPTS", options + "-XX:AOTCacheOutput=" + cache),
                 "training", "--data", dir.resolve("training").toString());
         assertEquals(0, training.exit(), training::text);
