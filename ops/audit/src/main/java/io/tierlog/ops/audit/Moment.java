@@ -6,6 +6,7 @@ import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.format.DateTimeParseException;
 import java.util.OptionalInt;
+import java.util.function.ObjLongConsumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -148,9 +149,14 @@ public sealed interface Moment {
      * @throws AuditException when it ends before
      */
     default void requireIn(LogSource source, Topics topics, int partition) {
+        ofOffset(topics, (topic, offset) -> requireBeforeEnd(source, topic, partition, offset));
+    }
+
+    /** Gives topic and offset to {@code check} when it has an offset. */
+    private void ofOffset(Topics topics, ObjLongConsumer<String> check) {
         switch (this) {
-            case Decision decision -> requireBeforeEnd(source, topics.decisions(), partition, decision.offset());
-            case Input input -> requireBeforeEnd(source, topics.events(), partition, input.offset());
+            case Decision decision -> check.accept(topics.decisions(), decision.offset());
+            case Input input -> check.accept(topics.events(), input.offset());
             case End _, Time _, Bare _ -> {}
         }
     }
@@ -174,11 +180,7 @@ public sealed interface Moment {
      * @throws AuditException when a partition begins after it
      */
     default void requireNotTrimmed(LogSource source, Topics topics, int partition) {
-        switch (this) {
-            case Decision decision -> requireFromBegin(source, topics.decisions(), partition, decision.offset());
-            case Input input -> requireFromBegin(source, topics.events(), partition, input.offset());
-            case End _, Time _, Bare _ -> {}
-        }
+        ofOffset(topics, (topic, offset) -> requireFromBegin(source, topic, partition, offset));
     }
 
     private static void requireFromBegin(LogSource source, String topic, int partition, long offset) {
