@@ -47,6 +47,8 @@ import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.decision.PolicyAdopted;
 import io.tierlog.schemas.decision.TimeAdvanced;
 import io.tierlog.schemas.decision.WaterLevelCrossed;
+import io.tierlog.schemas.event.MigrationAssigned;
+import io.tierlog.schemas.event.MigrationRecalled;
 import io.tierlog.schemas.event.MigrationReported;
 import io.tierlog.schemas.event.MigrationRequested;
 import io.tierlog.schemas.event.Tick;
@@ -175,7 +177,11 @@ class HistoryReaderTest {
     }
 
     private void copy(@Nullable MoveCause cause) {
-        decision(new OperationIssued(envelope(NODE, 0), "node/a@0." + decisions.size(), OperationKind.COPY, Tier.HOST, Tier.DISK, null, 0, "chat",
+        copy(0, cause);
+    }
+
+    private void copy(long event, @Nullable MoveCause cause) {
+        decision(new OperationIssued(envelope(NODE, event), "node/a@0." + decisions.size(), OperationKind.COPY, Tier.HOST, Tier.DISK, null, 0, "chat",
                 Bytes.copyOf(new byte[0]), List.of(block(FIRST)), 1, 9, cause, null, Tier.UNKNOWN));
     }
 
@@ -290,7 +296,7 @@ class HistoryReaderTest {
                 lines(read(new Subject.Operation("node/a@1.0"))));
     }
 
-    /** It is opened, node a copies a block for it and reports that, and it ends. Other operations and m-10 are not it. */
+    /** It is opened, assigned to node a, which copies a block for it and reports that, and it ends. Other operations and m-10 are not it. */
     @Test
     void aMigrationHasItsRequestsItsOperationsAndItsEnd() throws Exception {
         MigrationOrder order = new MigrationOrder(MigrationMethod.COPY, Tier.HOST, Tier.DISK, Retention.KEEP_BOTH,
@@ -299,27 +305,32 @@ class HistoryReaderTest {
         event(new MigrationRequested(envelope(MIGRATION, 0), List.of("a"), order));
         decision(new MigrationOpened(envelope(MIGRATION, 0), List.of("a"), order, 0));
         decision(new MigrationOpened(envelope("migration/m-10", 0), List.of("a"), order, 0));
-        decision(new MigrationTaken(envelope(NODE, 0), "m-1", order, copies, 0));
-        copy(new MoveCause(MoveTrigger.OPERATOR, "m-1", "", 0, 0, 4, Retention.KEEP_BOTH));
-        copy(new MoveCause(MoveTrigger.OPERATOR, "m-10", "", 0, 0, 4, Retention.KEEP_BOTH));
+        event(new MigrationAssigned(new Envelope(NODE, MIGRATION, 0, 1, 0, 3, null, null, null, null), order, 0));
+        event(new MigrationAssigned(new Envelope(NODE, "migration/m-10", 0, 1, 0, 4, null, null, null, null), order, 0));
+        decision(new MigrationTaken(envelope(NODE, 1), "m-1", order, copies, 0));
+        copy(1, new MoveCause(MoveTrigger.OPERATOR, "m-1", "", 0, 0, 4, Retention.KEEP_BOTH));
+        copy(2, new MoveCause(MoveTrigger.OPERATOR, "m-10", "", 0, 0, 4, Retention.KEEP_BOTH));
         event(new Tick(new Envelope("clock/0", "clock/0", 0, 1, 0, 5, null, null, null, null), 5));
-        decision(new OperationEnded(envelope(NODE, 1), "node/a@0.3", OperationKind.COPY, OperationState.DONE, OperationReason.COMPLETED, 1, 0, 8));
-        decision(new OperationEnded(envelope(NODE, 1), "node/a@0.4", OperationKind.COPY, OperationState.DONE, OperationReason.COMPLETED, 1, 0, 8));
+        decision(new OperationEnded(envelope(NODE, 3), "node/a@0.3", OperationKind.COPY, OperationState.DONE, OperationReason.COMPLETED, 1, 0, 8));
+        decision(new OperationEnded(envelope(NODE, 3), "node/a@0.4", OperationKind.COPY, OperationState.DONE, OperationReason.COMPLETED, 1, 0, 8));
         MigrationProgress done = new MigrationProgress(0, 1, 0, 8);
+        event(new MigrationRecalled(new Envelope(NODE, MIGRATION, 0, 2, 0, 6, null, null, null, null), 0));
         event(new MigrationReported(envelope(MIGRATION, 1), "a", null, done, 0));
-        decision(new MigrationNoted(envelope(MIGRATION, 2), "a", 2, null, done));
-        decision(new MigrationChanged(envelope(MIGRATION, 2), MigrationState.RUNNING, MigrationState.DONE));
+        decision(new MigrationNoted(envelope(MIGRATION, 5), "a", 2, null, done));
+        decision(new MigrationChanged(envelope(MIGRATION, 5), MigrationState.RUNNING, MigrationState.DONE));
         MemoryLog log = new MemoryLog().with(TOPICS.events(), events).with(TOPICS.decisions(), decisions);
 
         assertEquals(List.of(
                 "0 0 MigrationRequested <- ",
-                "200 2 MigrationReported <- ",
+                "100 1 MigrationAssigned <- ",
+                "400 4 MigrationRecalled <- ",
+                "500 5 MigrationReported <- ",
                 "1000 0 MigrationOpened <- MigrationRequested at 0",
-                "1020 2 MigrationTaken <- MigrationRequested at 0",
-                "1030 3 OperationIssued <- MigrationRequested at 0: migration m-1 of an operator (policy version 4)",
-                "1050 5 OperationEnded <- Tick at 1",
-                "1070 7 MigrationNoted <- MigrationReported at 2",
-                "1080 8 MigrationChanged <- MigrationReported at 2"), lines(reader(log).read(new Subject.Migration("m-1"), Stretch.ALL)));
+                "1020 2 MigrationTaken <- MigrationAssigned at 1",
+                "1030 3 OperationIssued <- MigrationAssigned at 1: migration m-1 of an operator (policy version 4)",
+                "1050 5 OperationEnded <- Tick at 3",
+                "1070 7 MigrationNoted <- MigrationReported at 5",
+                "1080 8 MigrationChanged <- MigrationReported at 5"), lines(reader(log).read(new Subject.Migration("m-1"), Stretch.ALL)));
         assertEquals(List.of("m-1", "m-10"), reader(log).read(new Subject.Migration("m-2"), Stretch.ALL).similar());
     }
 

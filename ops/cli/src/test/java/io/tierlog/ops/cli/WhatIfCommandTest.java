@@ -102,6 +102,9 @@ class WhatIfCommandTest {
         "--set tape.latency_us=1; --set: there is no 'tape.latency_us'; It takes nodes, host, disk",
         "--sweep prefetch-threshold=-1; --sweep prefetch-threshold: ; hint: look at",
         "--device 2blocks; --device comes to 2 blocks, and the largest request needs 4; give at least --device 4blocks",
+        "--sweep eviction-order=lru,sieve; --sweep eviction-order: there is no 'sieve'; It takes lru, gaps",
+        "--seed 5; --seed is of generated workloads, and --trace is given; hint: leave out --seed",
+        "--one-tier 5% --seed 5; --seed is of generated workloads, and --trace is given; hint: leave out --seed",
         "--route recorded; --route recorded: only a log has routes; hint: give --log",
         "--route sticki; --route: 'sticki' is not round-robin, sticky, prefix or recorded; hint: tierlog whatif --help",
         "--gpu-hour-price -1; --gpu-hour-price; '-1.0' is not a price, 0 or more",
@@ -114,6 +117,7 @@ class WhatIfCommandTest {
         "--one-tier 5% --requests 0; --requests: '0' is not a whole number, 1 or more; hint: tierlog whatif --help",
         "--report --one-tier 5% --check --policies lru; --report does not use --check, --one-tier, --policies; hint: leave out --check",
         "--report --nodes 3 --host 5% --sweep nodes=2; --report does not use --host, --nodes, --sweep; hint: leave out --host",
+        "--log x --seed 5; --seed is of generated workloads, and --trace is given; hint: leave out --seed",
         "--report --workload scans; --report does not use --workload; hint: leave out --workload, or --report",
         "--report --format json; --report prints text, not json; hint: leave out --format"
     })

@@ -341,7 +341,7 @@ final class PartitionHistory {
     }
 
     private List<String> textsOfIds(WireRecord record, GenericRecord generic) {
-        boolean isIt = job.subject() instanceof Subject.Migration migration && aggregate(record).equals("migration/" + migration.id());
+        boolean isIt = job.subject() instanceof Subject.Migration migration && isOf(record, "migration/" + migration.id());
         if (!isIt && !RecordFields.names(generic, ids)) {
             return List.of();
         }
@@ -350,6 +350,11 @@ final class PartitionHistory {
             needles.add(issued.operation().getBytes(StandardCharsets.UTF_8));
         }
         return RecordFields.texts(generic, "");
+    }
+
+    /** Whether a record is in the aggregate, or a message that it sent to another one. */
+    private static boolean isOf(WireRecord record, String aggregate) {
+        return aggregate(record).equals(aggregate) || (record instanceof Event event && event.envelope().sender().equals(aggregate));
     }
 
     private static String aggregate(WireRecord record) {

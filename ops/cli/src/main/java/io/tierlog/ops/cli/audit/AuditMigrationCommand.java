@@ -10,7 +10,7 @@ import picocli.CommandLine.Command;
         description = "Show every record of the log about one migration.",
         footer = {
             "",
-            "It shows the order, the answers of the nodes, and the operations that it began.",
+            "It shows the order, the messages to and from the nodes, and the operations that it began.",
             StretchOptions.MOMENTS,
             HistoryOutput.EXIT_CODES
         })

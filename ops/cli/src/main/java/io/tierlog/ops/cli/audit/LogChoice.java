@@ -75,12 +75,14 @@ public class LogChoice {
     }
 
     /** Reads that can be interrupted. */
-    interface Reading<T> {
+    @FunctionalInterface
+    public interface Reading<T> {
+        /** Reads. */
         T run() throws InterruptedException;
     }
 
     /** Runs {@code reading} of {@code source}, and prints its progress on {@code err} while it takes more than two seconds. */
-    static <T> T withProgress(PrintWriter err, WatchedLog source, Reading<T> reading) throws InterruptedException {
+    public static <T> T withProgress(PrintWriter err, WatchedLog source, Reading<T> reading) throws InterruptedException {
         CountDownLatch done = new CountDownLatch(1);
         ReadProgress line = new ReadProgress(err, isTerminal());
         Thread progress = Thread.ofPlatform().daemon().name("tierlog-audit-progress").start(() -> print(line, source, done));

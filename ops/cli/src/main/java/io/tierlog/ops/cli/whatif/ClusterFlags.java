@@ -112,8 +112,9 @@ public final class ClusterFlags {
     @Option(
             names = "--sweep",
             paramLabel = "KEY=V1,V2",
-            description = "Vary a number: nodes, host, disk, device, route, prefetch-wait-ms, prefetch-threshold, speed, concurrency, or any of the"
-                    + " model, for example --sweep host=1%%,2%%,5%%. Several sweeps are combined.")
+            description = "Vary nodes, host, disk, device, route, eviction-order (gaps or lru, of host and disk), prefetch-wait-ms,"
+                    + " prefetch-threshold, speed, concurrency, or any number of the model, for example --sweep host=1%%,2%%,5%%."
+                    + " Several sweeps are combined.")
     List<String> sweeps = List.of();
 
     @Option(

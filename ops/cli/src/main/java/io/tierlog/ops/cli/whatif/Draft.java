@@ -12,10 +12,13 @@ import io.tierlog.ops.whatif.world.HardwareModel;
 import io.tierlog.ops.whatif.world.ModelFields;
 import io.tierlog.ops.whatif.world.Routing;
 import io.tierlog.ops.whatif.world.WhatIfPlan;
+import io.tierlog.schemas.EvictionOrder;
 import io.tierlog.schemas.Policy;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,7 +34,11 @@ import org.jspecify.annotations.Nullable;
 record Draft(Policy policy, Tiers tiers, Routing routing, WhatIfPlan.Pace pace, int prefetchWaitMs, HardwareModel model) {
     /** What a key without a point may be. */
     private static final List<String> KEYS =
-            List.of("nodes", "host", "disk", "device", "route", "prefetch-wait-ms", "prefetch-threshold", "speed", "concurrency");
+            List.of("nodes", "host", "disk", "device", "route", "eviction-order", "prefetch-wait-ms", "prefetch-threshold", "speed", "concurrency");
+
+    /** As the policy document names them. */
+    private static final List<String> EVICTION_ORDERS =
+            Stream.of(EvictionOrder.LRU, EvictionOrder.GAPS).map(order -> order.name().toLowerCase(Locale.ROOT)).toList();
 
     private static final int LEAST_DEVICE_BLOCKS = 90;
     private static final double DEVICE_PERCENT = 1;
@@ -77,6 +84,10 @@ record Draft(Policy policy, Tiers tiers, Routing routing, WhatIfPlan.Pace pace, 
                         tiers.blockBytes));
                 case "device" -> with(new Tiers(tiers.nodes, tiers.host, tiers.disk, Size.parse(value), tiers.blockBytes));
                 case "route" -> new Draft(policy, tiers, routing(flag, value), pace, prefetchWaitMs, model);
+                case "eviction-order" -> {
+                    String order = Names.one(flag + " " + key, value, EVICTION_ORDERS);
+                    yield with(changed("tiers: {host: {order: " + order + "}, disk: {order: " + order + "}}"));
+                }
                 case "prefetch-wait-ms" -> new Draft(policy, tiers, routing, pace, number(value), model);
                 case "prefetch-threshold" -> with(changed("prefetch_threshold: " + number(value)));
                 case "speed" -> with(new WhatIfPlan.Pace(pace.concurrency(), Double.parseDouble(value)));

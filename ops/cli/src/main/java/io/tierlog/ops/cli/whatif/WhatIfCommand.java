@@ -135,6 +135,10 @@ public final class WhatIfCommand implements Callable<Integer> {
             report();
             return 0;
         }
+        if ((trace != null || log != null) && spec.commandLine().getParseResult().hasMatchedOption("--seed")) {
+            throw new CliError("--seed is of generated workloads, and " + (trace != null ? "--trace" : "--log") + " is given", "leave out --seed",
+                    CliError.BAD_INPUT);
+        }
         if (check) {
             refuseOthers("--check", OF_CHECK);
             if (format == ClusterRun.Format.html) {
