@@ -296,7 +296,7 @@ class HistoryReaderTest {
                 lines(read(new Subject.Operation("node/a@1.0"))));
     }
 
-    /** It is opened, assigned to node a, which copies a block for it and reports that, and it ends. Other operations and m-10 are not it. */
+    /** It is opened, assigned to node a, which copies a block for it, is recalled and reports, and it ends. Other operations and m-10 are not it. */
     @Test
     void aMigrationHasItsRequestsItsOperationsAndItsEnd() throws Exception {
         MigrationOrder order = new MigrationOrder(MigrationMethod.COPY, Tier.HOST, Tier.DISK, Retention.KEEP_BOTH,

@@ -117,7 +117,6 @@ class WhatIfCommandTest {
         "--one-tier 5% --requests 0; --requests: '0' is not a whole number, 1 or more; hint: tierlog whatif --help",
         "--report --one-tier 5% --check --policies lru; --report does not use --check, --one-tier, --policies; hint: leave out --check",
         "--report --nodes 3 --host 5% --sweep nodes=2; --report does not use --host, --nodes, --sweep; hint: leave out --host",
-        "--log x --seed 5; --seed is of generated workloads, and --trace is given; hint: leave out --seed",
         "--report --workload scans; --report does not use --workload; hint: leave out --workload, or --report",
         "--report --format json; --report prints text, not json; hint: leave out --format"
     })
@@ -175,6 +174,14 @@ class WhatIfCommandTest {
         // Round robin sends the third prompt where the first went.
         assertTrue(lines.get(1).startsWith("never.yaml route=round-robin store_read.latency_us=10,0.2857,0.2857,"), lines.get(1));
         assertTrue(lines.get(8).startsWith("always.yaml route=prefix store_read.latency_us=20,0.2857,0.2857,"), lines.get(8));
+    }
+
+    @Test
+    void aSeedBesideALogIsRefused() {
+        Ran run = whatif("--log", dir.toString(), "--seed", "5");
+
+        assertEquals(2, run.exitCode());
+        assertTrue(run.err().contains("--seed is of generated workloads, and --log is given"), run.err());
     }
 
     @Test

@@ -115,7 +115,7 @@ final class MutantsMain {
             if (wrong.isPresent()) {
                 throw new MutantsException("the killing tests fail without a mutant, so their failures prove nothing: " + wrong.get());
             }
-            outcomes = examine(runner, mutants, beganNs + Duration.ofMinutes(Math.min(minutes, MAX_MINUTES)).toNanos());
+            outcomes = examine(runner, mutants, System.nanoTime() + Duration.ofMinutes(Math.min(minutes, MAX_MINUTES)).toNanos());
         }
         long survived = outcomes.stream().filter(one -> one.verdict() == Verdict.SURVIVED).count();
         long stale = outcomes.stream().filter(one -> one.verdict() == Verdict.STALE).count();

@@ -75,14 +75,12 @@ public class LogChoice {
     }
 
     /** Reads that can be interrupted. */
-    @FunctionalInterface
-    public interface Reading<T> {
-        /** Reads. */
+    interface Reading<T> {
         T run() throws InterruptedException;
     }
 
     /** Runs {@code reading} of {@code source}, and prints its progress on {@code err} while it takes more than two seconds. */
-    public static <T> T withProgress(PrintWriter err, WatchedLog source, Reading<T> reading) throws InterruptedException {
+    static <T> T withProgress(PrintWriter err, WatchedLog source, Reading<T> reading) throws InterruptedException {
         CountDownLatch done = new CountDownLatch(1);
         ReadProgress line = new ReadProgress(err, isTerminal());
         Thread progress = Thread.ofPlatform().daemon().name("tierlog-audit-progress").start(() -> print(line, source, done));

@@ -46,9 +46,9 @@ final class CalibrateCommand implements Callable<Integer> {
     @Nullable Path file;
 
     @Override
-    public Integer call() throws InterruptedException {
+    public Integer call() {
+        RecordedLog.Recorded recorded = ClusterRun.recorded(log, files.topics(), files.codec());
         PrintWriter err = spec.commandLine().getErr();
-        RecordedLog.Recorded recorded = ClusterRun.recorded(err, log, files.topics(), files.codec());
         recorded.timings().samples().forEach((what, count) -> err.println(what + ": " + count + " measured"));
         err.flush();
         write(ModelFields.write(recorded.model()));

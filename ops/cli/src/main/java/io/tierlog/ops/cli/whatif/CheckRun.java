@@ -61,7 +61,7 @@ final class CheckRun {
     }
 
     /** Prints the comparison; the exit code says whether every tier is within the aim. */
-    int run() throws InterruptedException {
+    int run() {
         if (flags.log != null || flags.workload != null || !flags.cluster.sweeps.isEmpty() || !flags.cluster.settings.isEmpty()
                 || flags.cluster.policies.size() > 1) {
             throw new CliError("--check takes a trace or the demo's own workload, and one policy", "leave out --log, --workload, --sweep and --set",
@@ -70,7 +70,7 @@ final class CheckRun {
         Path data = temporary();
         try {
             JsonNode demo = demo(data);
-            RecordedLog.Recorded recorded = ClusterRun.recorded(line.getErr(), data, Topics.DEFAULT, new Codec(Schemas.bundled()));
+            RecordedLog.Recorded recorded = ClusterRun.recorded(data, Topics.DEFAULT, new Codec(Schemas.bundled()));
             WhatIfPlan plan = plan(recorded);
             return print(demo, WhatIfWorld.run(plan, workload()));
         } finally {

@@ -8,7 +8,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.events.Codec;
 import io.tierlog.events.topic.Topics;
 import io.tierlog.ops.audit.DirectoryLog;
-import io.tierlog.ops.audit.WatchedLog;
+import io.tierlog.ops.audit.LogSource;
 import io.tierlog.ops.cli.audit.CsvText;
 import io.tierlog.ops.cli.audit.LogChoice;
 import io.tierlog.ops.cli.audit.RowTable;
@@ -65,7 +65,7 @@ final class ClusterRun {
     /** What is run, and what flags do not say. */
     private record Input(Workload workload, Prompts prompts, ClusterFlags.Defaults defaults) {}
 
-    void run() throws InterruptedException {
+    void run() {
         Input input = input();
         WorkloadProfile profile = WorkloadProfile.of(input.workload);
         List<WhatIfPlan> plans = new ArrayList<>();
@@ -89,13 +89,13 @@ final class ClusterRun {
         }
     }
 
-    private Input input() throws InterruptedException {
+    private Input input() {
         long given = List.of(flags.log != null, flags.trace != null, flags.workload != null).stream().filter(one -> one).count();
         if (given != 1) {
             throw new CliError("give one of --log, --trace and --workload", FOR_EXAMPLE, CliError.BAD_INPUT);
         }
         if (flags.log != null) {
-            RecordedLog.Recorded recorded = recorded(err, flags.log, flags.files.topics(), flags.files.codec());
+            RecordedLog.Recorded recorded = recorded(flags.log, flags.files.topics(), flags.files.codec());
             Workload workload = first(recorded.workload());
             return new Input(workload, Prompts.of(workload), ClusterFlags.Defaults.of(recorded));
         }
@@ -111,11 +111,11 @@ final class ClusterRun {
         return flags.requests == null ? all : all.first(flags.requests);
     }
 
-    /** Reads a log, with its progress on {@code err}; when it cannot be read, the error has a hint. */
-    static RecordedLog.Recorded recorded(PrintWriter err, Path directory, Topics topics, Codec codec) throws InterruptedException {
+    /** Reads a log; when it cannot be read, the error has a hint. */
+    static RecordedLog.Recorded recorded(Path directory, Topics topics, Codec codec) {
         return LogChoice.hinting(() -> {
-            try (WatchedLog source = new WatchedLog(new DirectoryLog(directory))) {
-                return LogChoice.withProgress(err, source, () -> new RecordedLog(source, topics, codec).read());
+            try (LogSource source = new DirectoryLog(directory)) {
+                return new RecordedLog(source, topics, codec).read();
             }
         });
     }
