@@ -71,10 +71,13 @@ public final class DirectoryAnswers {
         assertEquals("", last);
     }
 
+    /** What is missing in {@code said}, and what is more there; empty when nothing is. {@code said} may change meanwhile. */
     public static String difference(Set<String> truth, Set<String> said) {
+        // A sorted set would be counted first and copied then.
+        Set<String> now = Set.copyOf(said);
         Set<String> missing = new TreeSet<>(truth);
-        missing.removeAll(said);
-        Set<String> more = new TreeSet<>(said);
+        missing.removeAll(now);
+        Set<String> more = new TreeSet<>(now);
         more.removeAll(truth);
         return missing.isEmpty() && more.isEmpty() ? "" : missing.size() + " are missing and " + more.size() + " are more, such as "
                 + missing.stream().limit(3).toList() + " and " + more.stream().limit(3).toList();
