@@ -43,8 +43,8 @@ final class MutantsMain {
               --share=TURN/SHARES
                            run one of so many equal shares; with --changed those too. TURN
                            may be any number: 9/4 is the share 1/4 (default: all)
-              --minutes=N  begin no further mutant after so long; the rest is not run, and
-                           counted as such (default: no limit)
+              --minutes=N  begin no further mutant so long after all killing tests have passed
+                           without one; the rest is not run, and counted (default: no limit)
               --take=N     run N of them, chosen by the seed (default: all)
               --seed=S     another seed chooses others (default: 0)
               --jobs=N     so many at a time (default: 2)
