@@ -110,12 +110,15 @@ final class MutantsMain {
         }
         long beganNs = System.nanoTime();
         List<Outcome> outcomes;
-        try (MutationRunner runner = new MutationRunner(new Setup(root, classes(), libraries(), Duration.ofSeconds(seconds)))) {
-            Optional<String> wrong = runner.control(mutants);
+        try (MutationRunner runner = new MutationRunner(new Setup(root, classes(), libraries(), Duration.ofSeconds(seconds)));
+                ExecutorService workers = Executors.newFixedThreadPool(jobs)) {
+            Optional<String> wrong = runner.control(mutants, workers);
             if (wrong.isPresent()) {
                 throw new MutantsException("the killing tests fail without a mutant, so their failures prove nothing: " + wrong.get());
             }
-            outcomes = examine(runner, mutants, System.nanoTime() + Duration.ofMinutes(Math.min(minutes, MAX_MINUTES)).toNanos());
+            outcomes = examine(runner, mutants, System.nanoTime() + Duration.ofMinutes(Math.min(minutes, MAX_MINUTES)).toNanos(), workers);
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof MutantsException known ? known : new IllegalStateException(e.getCause());
         }
         long survived = outcomes.stream().filter(one -> one.verdict() == Verdict.SURVIVED).count();
         long stale = outcomes.stream().filter(one -> one.verdict() == Verdict.STALE).count();
@@ -188,25 +191,22 @@ final class MutantsMain {
     }
 
     /** All in their order, without those that were not begun before {@code untilNs}. */
-    private List<Outcome> examine(MutationRunner runner, List<Mutant> mutants, long untilNs) throws InterruptedException {
+    private List<Outcome> examine(MutationRunner runner, List<Mutant> mutants, long untilNs, ExecutorService workers)
+            throws InterruptedException, ExecutionException {
         List<Outcome> outcomes = new ArrayList<>();
-        try (ExecutorService workers = Executors.newFixedThreadPool(jobs)) {
-            List<Future<Optional<Outcome>>> running = mutants.stream()
-                    .map(mutant -> workers.submit(() ->
-                            System.nanoTime() - untilNs < 0 ? Optional.of(runner.examine(mutant)) : Optional.<Outcome>empty()))
-                    .toList();
-            for (Future<Optional<Outcome>> one : running) {
-                if (one.get().isEmpty()) {
-                    continue;
-                }
-                Outcome outcome = one.get().get();
-                outcomes.add(outcome);
-                out.printf("%-8s %-50s %-8s %5.1f s  %s%n",
-                        outcome.verdict() == Verdict.SURVIVED ? "SURVIVED" : outcome.verdict().name().toLowerCase(Locale.ROOT),
-                        outcome.mutant().name(), outcome.mutant().guards(), outcome.took().toMillis() / 1_000.0, cut(outcome.detail()));
+        List<Future<Optional<Outcome>>> running = mutants.stream()
+                .map(mutant -> workers.submit(() ->
+                        System.nanoTime() - untilNs < 0 ? Optional.of(runner.examine(mutant)) : Optional.<Outcome>empty()))
+                .toList();
+        for (Future<Optional<Outcome>> one : running) {
+            if (one.get().isEmpty()) {
+                continue;
             }
-        } catch (ExecutionException e) {
-            throw e.getCause() instanceof MutantsException known ? known : new IllegalStateException(e.getCause());
+            Outcome outcome = one.get().get();
+            outcomes.add(outcome);
+            out.printf("%-8s %-50s %-8s %5.1f s  %s%n",
+                    outcome.verdict() == Verdict.SURVIVED ? "SURVIVED" : outcome.verdict().name().toLowerCase(Locale.ROOT),
+                    outcome.mutant().name(), outcome.mutant().guards(), outcome.took().toMillis() / 1_000.0, cut(outcome.detail()));
         }
         return outcomes;
     }

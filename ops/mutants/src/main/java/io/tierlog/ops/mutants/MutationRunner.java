@@ -17,8 +17,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import javax.tools.JavaCompiler;
@@ -111,8 +115,13 @@ final class MutationRunner implements AutoCloseable {
         delete(workPlace);
     }
 
-    /** Runs all killing tests without a mutant; returns the first failure, or empty when all pass. */
-    Optional<String> control(List<Mutant> mutants) throws IOException, InterruptedException {
+    /**
+     * Runs all killing tests without a mutant; returns a failure, or empty when all pass.
+     *
+     * @param workers as many run at a time as these have threads
+     * @throws ExecutionException when one of them cannot be run
+     */
+    Optional<String> control(List<Mutant> mutants, ExecutorService workers) throws InterruptedException, ExecutionException {
         Set<String> methods = new LinkedHashSet<>();
         Set<Killer> runs = new LinkedHashSet<>();
         for (Mutant mutant : mutants) {
@@ -125,17 +134,23 @@ final class MutationRunner implements AutoCloseable {
         if (!methods.isEmpty()) {
             runs.add(new Killer.Tests(List.copyOf(methods)));
         }
+        List<Callable<Optional<String>>> controls = runs.stream().<Callable<Optional<String>>>map(killer -> () -> control(killer)).toList();
+        for (Future<Optional<String>> one : workers.invokeAll(controls)) {
+            Optional<String> failure = one.get();
+            if (failure.isPresent()) {
+                return failure;
+            }
+        }
+        return Optional.empty();
+    }
+
+    private Optional<String> control(Killer killer) throws IOException, InterruptedException {
         Path place = Files.createTempDirectory("tierlog-mutant-");
         try {
-            for (Killer killer : runs) {
-                long beganNs = System.nanoTime();
-                Ended ended = runKilling(killer, place, setup.limit().multipliedBy(10));
-                remember(killer, Duration.ofNanos(System.nanoTime() - beganNs));
-                if (ended.code() != KillingTests.PASSED) {
-                    return Optional.of(ended.detail());
-                }
-            }
-            return Optional.empty();
+            long beganNs = System.nanoTime();
+            Ended ended = runKilling(killer, place, setup.limit().multipliedBy(10));
+            remember(killer, Duration.ofNanos(System.nanoTime() - beganNs));
+            return ended.code() == KillingTests.PASSED ? Optional.empty() : Optional.of(ended.detail());
         } finally {
             delete(place);
         }

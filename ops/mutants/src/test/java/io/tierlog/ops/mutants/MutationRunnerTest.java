@@ -16,6 +16,8 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -73,9 +75,9 @@ class MutationRunnerTest {
         }
     }
 
-    private static Optional<String> control(Mutant... mutants) throws IOException, InterruptedException {
-        try (MutationRunner runner = new MutationRunner(setup(60))) {
-            return runner.control(List.of(mutants));
+    private static Optional<String> control(Mutant... mutants) throws Exception {
+        try (MutationRunner runner = new MutationRunner(setup(60)); ExecutorService workers = Executors.newFixedThreadPool(2)) {
+            return runner.control(List.of(mutants), workers);
         }
     }
 
