@@ -104,14 +104,14 @@ final class ResultSender {
             byte[] published = placement == null ? null : shared.codec().encode(shared.topics().placements(), placement);
             context.forward(new Record<>(block, published, nowMs), ControllerTopology.PLACEMENTS);
         }
-        PlacementFeed.life(stamped.value()).ifPresent(life -> life(life, nowMs));
+        PlacementFeed.epoch(stamped.value()).ifPresent(epoch -> publish(epoch, nowMs));
     }
 
     /** To every partition, so that a reader of one partition has the node's incarnation. */
-    private void life(PlacementFeed.Life life, long nowMs) {
-        byte[] published = shared.codec().encode(shared.topics().placements(), life.life());
+    private void publish(PlacementFeed.EpochRecord epoch, long nowMs) {
+        byte[] published = shared.codec().encode(shared.topics().placements(), epoch.epoch());
         for (int partition = 0; partition < shared.partitions(); partition++) {
-            context.forward(new Record<>(new RecordTarget(life.key().unshared(), partition), published, nowMs), ControllerTopology.PLACEMENTS);
+            context.forward(new Record<>(new RecordTarget(epoch.key().unshared(), partition), published, nowMs), ControllerTopology.PLACEMENTS);
         }
     }
 

@@ -3,7 +3,7 @@ package io.tierlog.agent.disk;
 
 import io.tierlog.agent.disk.BlockTable.Entry;
 import io.tierlog.agent.disk.RecordHeader.Block;
-import io.tierlog.agent.disk.Segment.Life;
+import io.tierlog.agent.disk.Segment.State;
 import io.tierlog.agent.disk.SegmentScanner.Found;
 import io.tierlog.schemas.Bytes;
 import java.io.IOException;
@@ -57,7 +57,7 @@ final class Recovery {
         Segment segment;
         try {
             SegmentFile file = tier.io().open(number);
-            segment = new Segment(number, file, Life.SEALED, file.size());
+            segment = new Segment(number, file, State.SEALED, file.size());
         } catch (IOException e) {
             LOG.warn("segment {} cannot be opened, what is in it is not held: {}", number, e.toString());
             readErrors++;

@@ -10,7 +10,7 @@ package io.tierlog.agent.disk;
  */
 final class Segment {
     /** Where a segment stands. */
-    enum Life {
+    enum State {
         FILLING,
         SEALING,
         SEALED,
@@ -19,7 +19,7 @@ final class Segment {
 
     final long number;
     final SegmentFile file;
-    Life life;
+    State state;
     /** Bytes of the file. */
     long fileBytes;
     /** Where the next record begins. */
@@ -33,10 +33,10 @@ final class Segment {
     /** Where compaction continues. */
     long compactedTo;
 
-    Segment(long number, SegmentFile file, Life life, long fileBytes) {
+    Segment(long number, SegmentFile file, State state, long fileBytes) {
         this.number = number;
         this.file = file;
-        this.life = life;
+        this.state = state;
         this.fileBytes = fileBytes;
     }
 

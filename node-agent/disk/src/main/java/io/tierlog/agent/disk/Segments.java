@@ -2,7 +2,7 @@
 package io.tierlog.agent.disk;
 
 import io.tierlog.agent.disk.DiskLimits.Space;
-import io.tierlog.agent.disk.Segment.Life;
+import io.tierlog.agent.disk.Segment.State;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -104,12 +104,12 @@ final class Segments {
         synchronized (this) {
             lastNumber = number;
             fileBytes += space.segmentBytes();
-            Segment made = new Segment(number, file, Life.FILLING, space.segmentBytes());
+            Segment made = new Segment(number, file, State.FILLING, space.segmentBytes());
             all.put(number, made);
             Segment full = filling;
             filling = made;
             if (full != null) {
-                full.life = Life.SEALING;
+                full.state = State.SEALING;
             }
             return full;
         }
@@ -137,8 +137,8 @@ final class Segments {
     /** Nothing more is written into this segment: its disk has lied. */
     void retire(Segment segment) {
         synchronized (this) {
-            if (segment.life == Life.FILLING) {
-                segment.life = Life.SEALING;
+            if (segment.state == State.FILLING) {
+                segment.state = State.SEALING;
                 filling = null;
             }
         }
@@ -146,7 +146,7 @@ final class Segments {
 
     /** Keeps a segment from being removed until {@link #release}; false when it is gone already. */
     synchronized boolean use(Segment segment) {
-        if (segment.life == Life.REMOVED) {
+        if (segment.state == State.REMOVED) {
             return false;
         }
         segment.users++;
@@ -164,9 +164,9 @@ final class Segments {
     void settle(Segment segment) {
         boolean seal;
         synchronized (this) {
-            seal = segment.life == Life.SEALING && segment.writers == 0;
+            seal = segment.state == State.SEALING && segment.writers == 0;
             if (seal) {
-                segment.life = Life.SEALED;
+                segment.state = State.SEALED;
                 segment.users++;
             }
         }
@@ -175,9 +175,9 @@ final class Segments {
         }
         boolean remove;
         synchronized (this) {
-            remove = segment.life == Life.SEALED && segment.liveBlocks == 0 && segment.isIdle();
+            remove = segment.state == State.SEALED && segment.liveBlocks == 0 && segment.isIdle();
             if (remove) {
-                segment.life = Life.REMOVED;
+                segment.state = State.REMOVED;
                 all.remove(segment.number);
             }
         }
@@ -258,7 +258,7 @@ final class Segments {
 
     /** Whether a live block of this segment is held; if not, the segment is removed as a whole without marks. */
     synchronized boolean goesAsAWhole(Segment segment) {
-        return segment.life == Life.SEALED && segment.liveBlocks == 0;
+        return segment.state == State.SEALED && segment.liveBlocks == 0;
     }
 
     /** True when another segment can be made without what is kept for compaction. */
@@ -270,7 +270,7 @@ final class Segments {
     synchronized @Nullable Segment sparsest(int belowPercent) {
         Segment best = null;
         for (Segment segment : all.values()) {
-            boolean candidate = segment.life == Life.SEALED
+            boolean candidate = segment.state == State.SEALED
                     && segment.compactedTo < segment.used
                     && segment.liveBytes * 100 < segment.used * belowPercent;
             if (candidate && (best == null || segment.liveBytes < best.liveBytes)) {
@@ -309,7 +309,7 @@ final class Segments {
             last = filling;
             filling = null;
             if (last != null) {
-                last.life = Life.SEALING;
+                last.state = State.SEALING;
             }
         }
         if (last != null) {

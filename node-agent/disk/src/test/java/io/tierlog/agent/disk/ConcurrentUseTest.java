@@ -94,7 +94,7 @@ class ConcurrentUseTest {
         int blocks = 200_000;
         Segments segments = new Segments(Blocks.memory(), Blocks.limits(), new DiskCounters());
         BlockTable table = new BlockTable(segments, Blocks.limits().with(new DiskLimits.Blocks(blocks, Blocks.BLOCK, 200, 10)));
-        Segment segment = new Segment(1, Blocks.memory().create(1, Blocks.SEGMENT), Segment.Life.SEALED, Blocks.SEGMENT);
+        Segment segment = new Segment(1, Blocks.memory().create(1, Blocks.SEGMENT), Segment.State.SEALED, Blocks.SEGMENT);
         long before = heapBytes();
         for (int i = 0; i < blocks; i++) {
             BlockName name = new BlockName(Namespace.of("model").digest(), longKey(i));

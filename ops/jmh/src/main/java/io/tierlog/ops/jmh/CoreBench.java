@@ -32,7 +32,7 @@ import org.rocksdb.RocksDBException;
 @Measurement(iterations = 5, time = 2)
 @Fork(value = 1, jvmArgsAppend = {"-Xms1g", "-Xmx1g", "--enable-native-access=ALL-UNNAMED"})
 public class CoreBench {
-    private static final long HOST_BLOCKS = 1 << 20;
+    private static final long HOST_BLOCKS = 1 << 24;
 
     /** A node, and the prompt of the present invocation. */
     @SuppressWarnings("NullAway.Init") // JMH sets the parameters and calls the fixtures before anything else
@@ -45,6 +45,10 @@ public class CoreBench {
         @Param("20000")
         public int warmBlocks;
 
+        /** Nodes in all; the others hold nothing. */
+        @Param("1")
+        public int nodes;
+
         CoreWorld world;
         PromptCycle cycle;
         Event event;
@@ -56,7 +60,7 @@ public class CoreBench {
 
         @Setup
         public void open() throws IOException, RocksDBException {
-            world = CoreWorld.of(tables, hostBlocks(), warmBlocks);
+            world = CoreWorld.of(tables, hostBlocks(), warmBlocks, nodes);
         }
 
         @TearDown

@@ -82,8 +82,9 @@ final class CoreWorld implements Closeable {
      * @param kind heap or rocksdb
      * @param hostBlocks capacity of the host; the high mark is at its end, the low mark {@value #BLOCKS} blocks below
      * @param warmBlocks blocks on the host, a multiple of {@value #BLOCKS}
+     * @param nodes nodes in all, 1 or more; the others hold nothing
      */
-    static CoreWorld of(String kind, long hostBlocks, int warmBlocks) throws IOException, RocksDBException {
+    static CoreWorld of(String kind, long hostBlocks, int warmBlocks, int nodes) throws IOException, RocksDBException {
         CoreWorld world;
         if (kind.equals("heap")) {
             world = new CoreWorld(new HeapTables(), () -> {});
@@ -95,7 +96,7 @@ final class CoreWorld implements Closeable {
                 delete(directory);
             });
         }
-        world.begin(hostBlocks);
+        world.begin(hostBlocks, nodes);
         for (int i = 0; i < warmBlocks / BLOCKS; i++) {
             PromptCycle cycle = new PromptCycle(world);
             cycle.submitWaiting();
@@ -106,11 +107,14 @@ final class CoreWorld implements Closeable {
         return world;
     }
 
-    private void begin(long hostBlocks) {
+    private void begin(long hostBlocks, int nodes) {
         double low = (double) (hostBlocks - BLOCKS + 1) / hostBlocks;
         Policy policy = new Policy(2, WritePolicy.WRITE_BACK, 1.0, low, 1.0, 1.0, false, BLOCKS, 30_000, 60_000, 0, true, null, null);
         step(new PolicyPublished(new Envelope(CLOCK, "policy", 0, 1, 0, 0, null, null, null), 1, policy));
         tick();
+        for (int other = 1; other < nodes; other++) {
+            step(registering("other-" + other, hostBlocks));
+        }
         sequence++;
         step(registering("a", hostBlocks));
     }

@@ -59,7 +59,7 @@ final class ExpiryBench {
         }
         int perDay = args.length > 1 ? Integer.parseInt(args[1]) : nodes ? 10_000 : 1_000_000;
         int hours = args.length > 2 ? Integer.parseInt(args[2]) : nodes ? 72 : 6;
-        try (CoreWorld world = CoreWorld.of("heap", 1 << 20, 0)) {
+        try (CoreWorld world = CoreWorld.of("heap", 1 << 20, 0, 1)) {
             new ExpiryBench(world, System.out).run(nodes, perDay, hours);
         }
     }

@@ -58,7 +58,7 @@ public final class GrowthBench {
         }
         int rate = args.length > 0 ? Integer.parseInt(args[0]) : 2_000;
         int minutes = args.length > 1 ? Integer.parseInt(args[1]) : 30;
-        try (CoreWorld world = CoreWorld.of(args.length > 2 ? args[2] : "heap", 1 << 20, 0)) {
+        try (CoreWorld world = CoreWorld.of(args.length > 2 ? args[2] : "heap", 1 << 20, 0, 1)) {
             new GrowthBench(world, args.length > 3 ? Integer.parseInt(args[3]) : BLOCKS, System.out).run(rate, minutes);
         }
     }

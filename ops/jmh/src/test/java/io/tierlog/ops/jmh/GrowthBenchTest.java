@@ -16,7 +16,7 @@ class GrowthBenchTest {
     @Test
     void theRowsAreFlatAfterTwoMinutes() throws Exception {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
-        try (CoreWorld world = CoreWorld.of("heap", 1 << 20, 0)) {
+        try (CoreWorld world = CoreWorld.of("heap", 1 << 20, 0, 1)) {
             long[] rows = new GrowthBench(world, 2, new PrintStream(out, true, StandardCharsets.UTF_8)).run(20, 4);
 
             // A minute of requests, of their write-backs and backups and of the timers of all three, and some that are late.
@@ -49,7 +49,7 @@ class GrowthBenchTest {
     }
 
     private static List<ExpiryBench.Hour> hours(boolean nodes, int perDay, int hours) throws Exception {
-        try (CoreWorld world = CoreWorld.of("heap", 1 << 20, 0)) {
+        try (CoreWorld world = CoreWorld.of("heap", 1 << 20, 0, 1)) {
             return new ExpiryBench(world, new PrintStream(OutputStream.nullOutputStream(), true, StandardCharsets.UTF_8)).run(nodes, perDay, hours);
         }
     }

@@ -42,6 +42,9 @@ import org.snakeyaml.engine.v2.schema.CoreSchema;
  * is valid; their findings and those of the reader come together, with the line of each.
  */
 public final class PolicyDocument {
+    /** What the order of eviction of a tier may be. */
+    public static final List<EvictionOrder> EVICTION_ORDERS = List.of(EvictionOrder.LRU, EvictionOrder.GAPS);
+
     private PolicyDocument() {}
 
     /** Reads a document that builds on the initial policy. */

@@ -31,7 +31,6 @@ final class PolicyReader {
             List.of(WritePolicy.WRITE_BACK, WritePolicy.WRITE_THROUGH, WritePolicy.WRITE_THROUGH_SELECTIVE);
     private static final List<MarkClearing> CLEARINGS = List.of(MarkClearing.ON_WRITE, MarkClearing.ON_EXPIRY);
     private static final List<Retention> RETENTIONS = List.of(Retention.DELETE_SOURCE, Retention.KEEP_BOTH);
-    private static final List<EvictionOrder> ORDERS = List.of(EvictionOrder.LRU, EvictionOrder.GAPS);
     private static final List<MigrationMethod> METHODS = List.of(MigrationMethod.COPY, MigrationMethod.MARK);
     private static final List<Tier> SOURCES = List.of(Tier.HOST, Tier.DISK);
 
@@ -144,7 +143,7 @@ final class PolicyReader {
 
     private static @Nullable EvictionOrder order(Section section, @Nullable EvictionOrder otherwise) {
         Node node = section.get("order");
-        return node == null ? otherwise : section.oneOf("order", node, ORDERS, EvictionOrder.LRU);
+        return node == null ? otherwise : section.oneOf("order", node, PolicyDocument.EVICTION_ORDERS, EvictionOrder.LRU);
     }
 
     private @Nullable ExpiryPolicy expiry(Section root) {

@@ -114,18 +114,18 @@ public final class PlacementFeed {
      * The epoch of a node as published to every partition of the topic, so that a reader of one partition can tell which placements count.
      *
      * @param key key of the record: the node's aggregate, UTF-8;
-     * @param life the node's epoch
+     * @param epoch the node's epoch
      */
-    public record Life(Bytes key, NodeEpoch life) {}
+    public record EpochRecord(Bytes key, NodeEpoch epoch) {}
 
     /** The epoch that {@code fact} begins or ends, or whose view it changes; empty when it does none of them. */
-    public static Optional<Life> life(Fact fact) {
+    public static Optional<EpochRecord> epoch(Fact fact) {
         if (fact instanceof AgentAccepted f) {
-            return Optional.of(life(f, new NodeEpoch(f.envelope(), f.node(), f.newIncarnation(), true, f.peerAddress(), 0, List.of())));
+            return Optional.of(epoch(f, new NodeEpoch(f.envelope(), f.node(), f.newIncarnation(), true, f.peerAddress(), 0, List.of())));
         } else if (fact instanceof NodeEnded f) {
-            return Optional.of(life(f, new NodeEpoch(f.envelope(), node(f), f.endedIncarnation(), false, null, 0, List.of())));
+            return Optional.of(epoch(f, new NodeEpoch(f.envelope(), node(f), f.endedIncarnation(), false, null, 0, List.of())));
         } else if (fact instanceof EngineViewNoted f) {
-            return Optional.of(life(f, new NodeEpoch(f.envelope(), node(f), f.envelope().incarnation(), true, null, f.view(),
+            return Optional.of(epoch(f, new NodeEpoch(f.envelope(), node(f), f.envelope().incarnation(), true, null, f.view(),
                     f.unknownNamespaces())));
         }
         return Optional.empty();
@@ -135,8 +135,8 @@ public final class PlacementFeed {
         return fact.envelope().aggregate().substring(Aggregates.NODE.length());
     }
 
-    private static Life life(Fact fact, NodeEpoch life) {
-        return new Life(Bytes.wrapUnshared(fact.envelope().aggregate().getBytes(StandardCharsets.UTF_8)), life);
+    private static EpochRecord epoch(Fact fact, NodeEpoch epoch) {
+        return new EpochRecord(Bytes.wrapUnshared(fact.envelope().aggregate().getBytes(StandardCharsets.UTF_8)), epoch);
     }
 
     /** The records that {@code fact} leads to, in order. */

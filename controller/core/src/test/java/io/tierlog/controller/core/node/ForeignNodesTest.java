@@ -50,7 +50,7 @@ class ForeignNodesTest {
     }
 
     private NodeEpoch epoch() {
-        return w.last.facts().stream().flatMap(fact -> PlacementFeed.life(fact).stream()).findFirst().orElseThrow().life();
+        return w.last.facts().stream().flatMap(fact -> PlacementFeed.epoch(fact).stream()).findFirst().orElseThrow().epoch();
     }
 
     private void refused(RefusalReason reason) {

@@ -571,17 +571,17 @@ class PeerReadsTest {
     void theEpochOfANodeIsPublished() {
         Agent c = new Agent("c", "c-1", 31);
         w.register(c);
-        PlacementFeed.Life begun = life();
+        PlacementFeed.EpochRecord begun = epoch();
         assertEquals(new String(begun.key().unshared(), java.nio.charset.StandardCharsets.UTF_8), "node/c");
-        assertEquals(List.of("c", 1L, true), List.of(begun.life().node(), begun.life().incarnation(), begun.life().alive()));
+        assertEquals(List.of("c", 1L, true), List.of(begun.epoch().node(), begun.epoch().incarnation(), begun.epoch().alive()));
         w.input(c.stopping());
-        NodeEpoch over = life().life();
+        NodeEpoch over = epoch().epoch();
         assertEquals(List.of("c", 1L, false), List.of(over.node(), over.incarnation(), over.alive()));
         assertInstanceOf(NodeEpoch.class, over);
     }
 
-    private PlacementFeed.Life life() {
-        return w.last.facts().stream().flatMap(f -> PlacementFeed.life(f).stream()).findFirst().orElseThrow();
+    private PlacementFeed.EpochRecord epoch() {
+        return w.last.facts().stream().flatMap(f -> PlacementFeed.epoch(f).stream()).findFirst().orElseThrow();
     }
 
     /** A directory names nodes that have registered; they stay registered, and answer also when their end is long ago. */

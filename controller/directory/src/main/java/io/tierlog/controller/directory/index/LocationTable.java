@@ -19,21 +19,21 @@ final class LocationTable {
 
     private final int most;
     private final Incarnations incarnations;
-    private final Map<Life, Integer> numbers = new LinkedHashMap<>();
+    private final Map<LocationEpoch, Integer> numbers = new LinkedHashMap<>();
     private final Deque<Integer> free = new ArrayDeque<>();
     private @Nullable Holding[] table = new @Nullable Holding[16];
     private int fresh;
 
     /** A location in one incarnation of its node. */
-    private record Life(Location location, long incarnation) {}
+    private record LocationEpoch(Location location, long incarnation) {}
 
     private static final class Holding {
-        private final Life life;
+        private final LocationEpoch epoch;
         private final AtomicLong highest;
         private long placements;
 
-        Holding(Life life, AtomicLong highest) {
-            this.life = life;
+        Holding(LocationEpoch epoch, AtomicLong highest) {
+            this.epoch = epoch;
             this.highest = highest;
         }
     }
@@ -45,8 +45,8 @@ final class LocationTable {
 
     /** The number of a pair for one more placement; {@link Cells#NONE} when there are too many. */
     int take(Location location, long incarnation) {
-        Life life = new Life(location, incarnation);
-        Integer known = numbers.get(life);
+        LocationEpoch epoch = new LocationEpoch(location, incarnation);
+        Integer known = numbers.get(epoch);
         if (known != null) {
             holding(known).placements++;
             return known;
@@ -58,10 +58,10 @@ final class LocationTable {
         if (number == table.length) {
             table = Arrays.copyOf(table, table.length * 2);
         }
-        Holding holding = new Holding(life, incarnations.note(location.owner(), incarnation));
+        Holding holding = new Holding(epoch, incarnations.note(location.owner(), incarnation));
         holding.placements = 1;
         table[number] = holding;
-        numbers.put(life, number);
+        numbers.put(epoch, number);
         return number;
     }
 
@@ -70,33 +70,33 @@ final class LocationTable {
         Holding holding = holding(number);
         holding.placements--;
         if (holding.placements == 0) {
-            numbers.remove(holding.life);
+            numbers.remove(holding.epoch);
             table[number] = null;
             free.push(number);
         }
     }
 
     boolean isAt(int number, Location location) {
-        return holding(number).life.location.equals(location);
+        return holding(number).epoch.location.equals(location);
     }
 
     boolean isUnreadable(int number) {
-        return holding(number).life.incarnation == UNREADABLE;
+        return holding(number).epoch.incarnation == UNREADABLE;
     }
 
     /** Whether its placements serve: it was readable, and no later incarnation of the owner was seen. */
     boolean counts(int number) {
         Holding holding = holding(number);
-        long incarnation = holding.life.incarnation;
+        long incarnation = holding.epoch.incarnation;
         return incarnation != UNREADABLE && incarnation >= holding.highest.get();
     }
 
     Location location(int number) {
-        return holding(number).life.location;
+        return holding(number).epoch.location;
     }
 
     long incarnation(int number) {
-        return holding(number).life.incarnation;
+        return holding(number).epoch.incarnation;
     }
 
     int size() {

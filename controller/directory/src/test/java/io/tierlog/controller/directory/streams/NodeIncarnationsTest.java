@@ -18,24 +18,24 @@ import org.junit.jupiter.api.Test;
 /** The newest incarnation of a node counts, in any order of records from partitions. */
 class NodeIncarnationsTest {
     private final Incarnations incarnations = new Incarnations();
-    private final NodeIncarnations lives = new NodeIncarnations(incarnations);
+    private final NodeIncarnations nodes = new NodeIncarnations(incarnations);
 
     private void lived(long incarnation, boolean alive, @Nullable String address) {
-        lives.apply(new NodeEpoch(
+        nodes.apply(new NodeEpoch(
                 new Envelope("node/a", "controller/0", incarnation, 0, 0, 0, null, null, null), "a", incarnation, alive, address, 0, List.of()));
     }
 
     /** The record of incarnation 2 comes before that of incarnation 1, and then once more. */
     @Test
     void theNewestIncarnationCounts() {
-        assertEquals(Optional.empty(), lives.peerAddress("a"));
+        assertEquals(Optional.empty(), nodes.peerAddress("a"));
         lived(2, true, "two:1");
         lived(1, true, "one:1");
-        assertEquals(Optional.of("two:1"), lives.peerAddress("a"));
+        assertEquals(Optional.of("two:1"), nodes.peerAddress("a"));
         lived(1, false, null);
-        assertEquals(Optional.of("two:1"), lives.peerAddress("a"));
+        assertEquals(Optional.of("two:1"), nodes.peerAddress("a"));
         lived(3, true, null);
-        assertEquals(Optional.empty(), lives.peerAddress("a"), "this incarnation has no peer address");
+        assertEquals(Optional.empty(), nodes.peerAddress("a"), "this incarnation has no peer address");
     }
 
     /** The end of an incarnation is later than its beginning, whichever partition is read first. */
@@ -43,11 +43,11 @@ class NodeIncarnationsTest {
     void anEndedIncarnationHasNoAddressAndDoesNotBeginAgain() {
         lived(1, true, "one:1");
         lived(1, false, "one:1");
-        assertEquals(Optional.empty(), lives.peerAddress("a"));
+        assertEquals(Optional.empty(), nodes.peerAddress("a"));
         lived(1, true, "one:1");
-        assertEquals(Optional.empty(), lives.peerAddress("a"));
+        assertEquals(Optional.empty(), nodes.peerAddress("a"));
         lived(2, true, "two:1");
-        assertEquals(Optional.of("two:1"), lives.peerAddress("a"));
+        assertEquals(Optional.of("two:1"), nodes.peerAddress("a"));
     }
 
     /** A lost view makes its namespaces unknown until a higher view, another incarnation, or the end; a lower view comes too late. */
@@ -72,7 +72,7 @@ class NodeIncarnationsTest {
 
     private void viewed(long incarnation, long view, List<String> unknown) {
         Envelope envelope = new Envelope("node/a", "controller/0", incarnation, 0, 0, 0, null, null, null);
-        lives.apply(new NodeEpoch(envelope, "a", incarnation, true, null, view, unknown));
+        nodes.apply(new NodeEpoch(envelope, "a", incarnation, true, null, view, unknown));
     }
 
     /** Placements of incarnation 1 count until incarnation 2 begins; those of incarnation 2 until it ends. */

@@ -12,13 +12,11 @@ import io.tierlog.ops.whatif.world.HardwareModel;
 import io.tierlog.ops.whatif.world.ModelFields;
 import io.tierlog.ops.whatif.world.Routing;
 import io.tierlog.ops.whatif.world.WhatIfPlan;
-import io.tierlog.schemas.EvictionOrder;
 import io.tierlog.schemas.Policy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,7 +36,7 @@ record Draft(Policy policy, Tiers tiers, Routing routing, WhatIfPlan.Pace pace, 
 
     /** As the policy document names them. */
     private static final List<String> EVICTION_ORDERS =
-            Stream.of(EvictionOrder.LRU, EvictionOrder.GAPS).map(order -> order.name().toLowerCase(Locale.ROOT)).toList();
+            PolicyDocument.EVICTION_ORDERS.stream().map(order -> order.name().toLowerCase(Locale.ROOT)).toList();
 
     private static final int LEAST_DEVICE_BLOCKS = 90;
     private static final double DEVICE_PERCENT = 1;

@@ -45,7 +45,7 @@ public final class InputOracle implements World.Watcher {
     private static final int INTERVALS = 5;
 
     /** The current process of a node, or the last one. */
-    private static final class Life {
+    private static final class NodeProcess {
         String process = "";
         long incarnation;
         boolean alive;
@@ -60,7 +60,7 @@ public final class InputOracle implements World.Watcher {
     }
 
     private static final class Partition {
-        final Map<String, Life> nodes = new LinkedHashMap<>();
+        final Map<String, NodeProcess> nodes = new LinkedHashMap<>();
         /** The last incarnation of each node that there ever was. */
         final Map<String, Long> incarnations = new LinkedHashMap<>();
         final List<Fact> facts = new ArrayList<>();
@@ -118,19 +118,19 @@ public final class InputOracle implements World.Watcher {
 
     private static void follow(Partition of, Fact fact) {
         Envelope envelope = fact.envelope();
-        Life life = of.nodes.get(envelope.aggregate());
+        NodeProcess known = of.nodes.get(envelope.aggregate());
         if (fact instanceof AgentAccepted f) {
-            life = of.nodes.computeIfAbsent(envelope.aggregate(), any -> new Life());
-            life.sessionTicks = life.alive ? life.sessionTicks : f.policy().nodeTimeoutTicks();
-            life.process = f.processId();
-            life.incarnation = f.newIncarnation();
-            life.alive = true;
+            known = of.nodes.computeIfAbsent(envelope.aggregate(), any -> new NodeProcess());
+            known.sessionTicks = known.alive ? known.sessionTicks : f.policy().nodeTimeoutTicks();
+            known.process = f.processId();
+            known.incarnation = f.newIncarnation();
+            known.alive = true;
             of.incarnations.put(envelope.aggregate(), f.newIncarnation());
-        } else if (fact instanceof NodeEnded && life != null) {
-            life.alive = false;
+        } else if (fact instanceof NodeEnded && known != null) {
+            known.alive = false;
         } else if (fact instanceof NodeExpired) {
             of.nodes.remove(envelope.aggregate());
-            life = null;
+            known = null;
         } else if (fact instanceof TimeAdvanced f) {
             of.ticks = f.ticks();
             of.timeMs = f.logTimeMs();
@@ -139,9 +139,9 @@ public final class InputOracle implements World.Watcher {
             of.policyVersion = f.version();
         }
         AppliedInput taken = envelope.taken();
-        if (taken != null && life != null) {
-            life.lastSequence = taken.sequence();
-            life.lastTick = of.ticks;
+        if (taken != null && known != null) {
+            known.lastSequence = taken.sequence();
+            known.lastTick = of.ticks;
         }
     }
 
@@ -159,11 +159,11 @@ public final class InputOracle implements World.Watcher {
 
     private void agent(Partition of, AgentEvent event) {
         Envelope from = event.envelope();
-        Life life = of.nodes.get(from.aggregate());
+        NodeProcess known = of.nodes.get(from.aggregate());
         if (event instanceof AgentStopping && from.incarnation() == 0) {
             return; // a process that stops before it has its incarnation
         }
-        RefusalReason expected = refusal(life, event);
+        RefusalReason expected = refusal(known, event);
         InputRefused refused = first(of, InputRefused.class);
         RefusalReason reason = refused == null ? null : refused.reason();
         if (expected != null) {
@@ -175,19 +175,19 @@ public final class InputOracle implements World.Watcher {
         }
     }
 
-    private @Nullable RefusalReason refusal(@Nullable Life life, AgentEvent event) {
+    private @Nullable RefusalReason refusal(@Nullable NodeProcess known, AgentEvent event) {
         Envelope from = event.envelope();
-        if (life == null) {
+        if (known == null) {
             return RefusalReason.NODE_UNKNOWN;
-        } else if (from.incarnation() > life.incarnation) {
+        } else if (from.incarnation() > known.incarnation) {
             return RefusalReason.FUTURE_INCARNATION;
-        } else if (from.incarnation() < life.incarnation || !life.alive) {
+        } else if (from.incarnation() < known.incarnation || !known.alive) {
             return RefusalReason.STALE_INCARNATION;
-        } else if (!from.sender().equals("agent/" + from.aggregate().substring("node/".length()) + "/" + life.process)) {
+        } else if (!from.sender().equals("agent/" + from.aggregate().substring("node/".length()) + "/" + known.process)) {
             return RefusalReason.WRONG_SENDER;
-        } else if (from.sequence() <= life.lastSequence) {
+        } else if (from.sequence() <= known.lastSequence) {
             return RefusalReason.REPEATED;
-        } else if (from.sequence() != life.lastSequence + 1) {
+        } else if (from.sequence() != known.lastSequence + 1) {
             return RefusalReason.SEQUENCE_GAP;
         }
         boolean future = event instanceof AgentHeartbeat beat && beat.commandSequence() > lastCommand(from.aggregate());
@@ -200,19 +200,19 @@ public final class InputOracle implements World.Watcher {
     }
 
     private static void registering(Partition of, AgentRegistering e) {
-        Life life = of.nodes.get(e.envelope().aggregate());
+        NodeProcess known = of.nodes.get(e.envelope().aggregate());
         AgentRefused refused = first(of, AgentRefused.class);
         AgentAccepted as = first(of, AgentAccepted.class);
         boolean accepted = as != null;
-        boolean goesOn = life != null && life.alive && as != null && as.newIncarnation() == life.incarnation;
+        boolean goesOn = known != null && known.alive && as != null && as.newIncarnation() == known.incarnation;
         require(as == null || goesOn || as.newIncarnation() > of.incarnations.getOrDefault(e.envelope().aggregate(), 0L),
                 "an incarnation that the node had before", of, e);
-        boolean same = life != null && life.process.equals(e.processId());
-        if (life != null && same && e.envelope().sequence() <= life.lastSequence) {
+        boolean same = known != null && known.process.equals(e.processId());
+        if (known != null && same && e.envelope().sequence() <= known.lastSequence) {
             require(!accepted, "a registration that was applied before", of, e);
         } else {
-            boolean duplicate = life != null && life.alive && !same && !life.process.equals(e.replaces())
-                    && of.ticks - life.lastTick <= life.silentTicks(of.policy);
+            boolean duplicate = known != null && known.alive && !same && !known.process.equals(e.replaces())
+                    && of.ticks - known.lastTick <= known.silentTicks(of.policy);
             require(!duplicate || !accepted, "a second process of a node whose first one is registered", of, e);
             require(duplicate || refused == null || refused.reason() != RefusalReason.DUPLICATE_NODE,
                     "a process was refused for one that is silent, or ended", of, e);
@@ -234,12 +234,12 @@ public final class InputOracle implements World.Watcher {
             require(intervalMs == null || rate(of.counted, e.timeMs(), intervalMs), "ticks count too often", of, e);
         }
         require((counts || early) && time.logTimeMs() == Math.max(of.timeMs, e.timeMs()), "log time", of, e);
-        of.nodes.forEach((aggregate, life) -> {
-            long silentTicks = life.silentTicks(of.policy);
-            boolean lost = silentTicks > 0 && life.alive && time.ticks() - life.lastTick > silentTicks;
+        of.nodes.forEach((aggregate, known) -> {
+            long silentTicks = known.silentTicks(of.policy);
+            boolean lost = silentTicks > 0 && known.alive && time.ticks() - known.lastTick > silentTicks;
             boolean ended = of.facts.stream().anyMatch(fact -> fact instanceof NodeEnded f && f.envelope().aggregate().equals(aggregate)
                     && f.reason() == RemovalReason.NODE_LOST);
-            require(lost == ended, "silence of " + aggregate + ": its last event came at tick " + life.lastTick + " of " + time.ticks(), of, e);
+            require(lost == ended, "silence of " + aggregate + ": its last event came at tick " + known.lastTick + " of " + time.ticks(), of, e);
         });
     }
 
