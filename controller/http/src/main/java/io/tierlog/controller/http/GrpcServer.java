@@ -20,8 +20,8 @@ import java.util.concurrent.TimeUnit;
 /**
  * A gRPC server: the port, TLS and limits. The services answer.
  *
- * <p>Each call has a virtual thread, except calls that never wait. Message size, calls per connection and idle time are bounded here; each service
- * bounds its waiting calls.
+ * <p>Each call has a virtual thread, except calls that never wait. Connections, message size, calls per connection and idle time are bounded here;
+ * each service bounds its waiting calls.
  */
 public final class GrpcServer implements AutoCloseable {
     /** Default of calls at once on one connection. */
@@ -32,6 +32,7 @@ public final class GrpcServer implements AutoCloseable {
     private static final int END_S = 2;
 
     private final Server server;
+    private final GrpcConnections connections;
     private final ExecutorService threads = Executors.newThreadPerTaskExecutor(Supervised.tasks("grpc-call"));
 
     /**
@@ -53,8 +54,9 @@ public final class GrpcServer implements AutoCloseable {
      * @throws ServerException.CannotListen when the address is in use, or not of this machine
      */
     public GrpcServer(Listener where, List<BindableService> services, int calls, Set<String> waitless) {
+        connections = new GrpcConnections(where.option(), GrpcConnections.MAX_CONNECTIONS);
         try {
-            NettyServerBuilder builder = NettyServerBuilder.forAddress(where.endpoint().toSocketAddress())
+            NettyServerBuilder builder = connections.limit(NettyServerBuilder.forAddress(where.endpoint().toSocketAddress()))
                     .executor(threads)
                     .callExecutor(executors(Set.copyOf(waitless)))
                     .maxInboundMessageSize(where.limits().bodyBytes())
@@ -74,6 +76,7 @@ public final class GrpcServer implements AutoCloseable {
 
     private ServerException cannotListen(Listener where, Throwable why) {
         threads.shutdownNow();
+        connections.close();
         return new ServerException.CannotListen(where.option(), where.endpoint(), why);
     }
 
@@ -102,5 +105,6 @@ public final class GrpcServer implements AutoCloseable {
             Thread.currentThread().interrupt();
         }
         threads.shutdownNow();
+        connections.close();
     }
 }

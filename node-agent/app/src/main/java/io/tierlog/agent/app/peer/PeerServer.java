@@ -15,6 +15,7 @@ import io.tierlog.agent.app.memory.HostPool;
 import io.tierlog.agent.core.api.AgentInput;
 import io.tierlog.agent.core.api.AgentInput.PeerReadCalled;
 import io.tierlog.agent.core.port.PeerReplies;
+import io.tierlog.controller.http.GrpcConnections;
 import io.tierlog.controller.http.GrpcTls;
 import io.tierlog.peer.v1.PeerServiceGrpc;
 import io.tierlog.peer.v1.ReadReply;
@@ -54,6 +55,7 @@ public final class PeerServer implements PeerReplies, AutoCloseable {
     private final ExecutorService senders;
     private final ScheduledExecutorService clock;
     private final PeerSend.SendContext context;
+    private final GrpcConnections connections;
     private final Server server;
     private final AtomicLong lastCall = new AtomicLong();
     private final Map<Long, PeerSend> open = new ConcurrentHashMap<>();
@@ -89,7 +91,9 @@ public final class PeerServer implements PeerReplies, AutoCloseable {
         this.clock = Supervised.scheduler(name + "-peer-clock");
         this.context = new PeerSend.SendContext(wiring.host(), limits, wiring.gate(), new PeerPace(limits.bytesPerSecond(), clock), this::sender,
                 wiring.posts()::accept, this::ended);
-        this.server = GrpcTls.serve(NettyServerBuilder.forAddress(new InetSocketAddress(address.host(), address.port())), wiring.tls())
+        this.connections = new GrpcConnections("--peer-listen", GrpcConnections.MAX_CONNECTIONS);
+        NettyServerBuilder builder = connections.limit(NettyServerBuilder.forAddress(new InetSocketAddress(address.host(), address.port())));
+        this.server = GrpcTls.serve(builder, wiring.tls())
                 .executor(senders)
                 .keepAliveTime(KEEP_ALIVE_S, TimeUnit.SECONDS)
                 .permitKeepAliveTime(1, TimeUnit.SECONDS)
@@ -229,6 +233,7 @@ public final class PeerServer implements PeerReplies, AutoCloseable {
             server.shutdownNow();
             Thread.currentThread().interrupt();
         }
+        connections.close();
         clock.shutdownNow();
         senders.shutdown();
     }

@@ -18,6 +18,7 @@ import io.tierlog.agent.core.api.AgentInput.UnitResult;
 import io.tierlog.agent.core.port.PeerReplies.LeasedPage;
 import io.tierlog.agent.core.port.PeerTransfers.PeerHolder;
 import io.tierlog.agent.core.port.PeerTransfers.PeerPage;
+import io.tierlog.controller.http.GrpcConnections;
 import io.tierlog.ops.process.Certificates;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Bytes;
@@ -26,6 +27,8 @@ import io.tierlog.schemas.PeerReadReason;
 import io.tierlog.tls.Tls;
 import io.tierlog.tls.TlsFiles;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -123,6 +126,19 @@ class PeerServerTest {
         read(client(Tls.of(TlsFiles.ofClient(authority, Optional.empty(), Optional.empty()))), server, 3, 1);
         assertNotEquals(List.of(OperationReason.COMPLETED), reasons(take(ended)));
         assertTrue(asked.isEmpty(), "the core was asked by a stranger");
+    }
+
+    @Test
+    void oneConnectionMoreThanItTakesClosesAnIdleOne() throws Exception {
+        PeerServer server = server();
+        List<Socket> idle = new ArrayList<>();
+        for (int i = 0; i <= GrpcConnections.MAX_CONNECTIONS; i++) {
+            Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port());
+            opened.add(socket);
+            idle.add(socket);
+        }
+        idle.getFirst().setSoTimeout(7_000); // below the 10 s that gRPC gives a silent client
+        assertTrue(idle.getFirst().getInputStream().readAllBytes().length < 1_024, "the settings of the server, and then the end");
     }
 
     private static Bytes key(int i) {

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.http;
+
+import io.grpc.Attributes;
+import io.grpc.Grpc;
+import io.grpc.Metadata;
+import io.grpc.ServerStreamTracer;
+import io.grpc.Status;
+import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.grpc.netty.shaded.io.netty.channel.Channel;
+import io.grpc.netty.shaded.io.netty.channel.ChannelHandlerContext;
+import io.grpc.netty.shaded.io.netty.channel.ChannelInboundHandlerAdapter;
+import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
+import io.grpc.netty.shaded.io.netty.channel.ServerChannel;
+import io.grpc.netty.shaded.io.netty.channel.epoll.Epoll;
+import io.grpc.netty.shaded.io.netty.channel.epoll.EpollEventLoopGroup;
+import io.grpc.netty.shaded.io.netty.channel.epoll.EpollServerSocketChannel;
+import io.grpc.netty.shaded.io.netty.channel.nio.NioEventLoopGroup;
+import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.grpc.netty.shaded.io.netty.util.concurrent.DefaultThreadFactory;
+import io.tierlog.threads.RareWarning;
+import java.net.SocketAddress;
+import java.util.Comparator;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Limits the connections of one gRPC server over TCP, as {@link SlowClients} those of HTTP: one more evicts the one that has been without a call for
+ * longest, so clients that only hold connections keep none from others. When all are in calls, it evicts the one whose calls have been silent for
+ * longest, at least for {@value #SILENT_S} s; when there is none, the new connection is closed.
+ *
+ * <p>NettyServerBuilder takes a channel factory only together with both event loop groups, so this class owns them. Safe for use by several threads.
+ */
+public final class GrpcConnections implements AutoCloseable {
+    /** Default of connections open at once. */
+    public static final int MAX_CONNECTIONS = 2_048;
+
+    /** Above the limit, while evicted connections are being closed. */
+    private static final int CLOSING = 64;
+
+    private static final int SILENT_S = 150;
+    private static final long SILENT_NS = TimeUnit.SECONDS.toNanos(SILENT_S);
+    private static final long QUIET_MS = 0;
+    private static final long END_MS = 2_000;
+
+    private final RareWarning full = new RareWarning(LoggerFactory.getLogger(GrpcConnections.class));
+    private final ConcurrentMap<Ends, Connection> connections = new ConcurrentHashMap<>();
+    private final String option;
+    private final int maxConnections;
+    private final boolean epoll = Epoll.isAvailable();
+    private final EventLoopGroup acceptor;
+    private final EventLoopGroup workers;
+
+    /** What tells one connection from all others. */
+    private record Ends(@Nullable SocketAddress local, @Nullable SocketAddress remote) {
+        static Ends of(Channel channel) {
+            return new Ends(channel.localAddress(), channel.remoteAddress());
+        }
+
+        static Ends of(Attributes transport) {
+            return new Ends(transport.get(Grpc.TRANSPORT_ATTR_LOCAL_ADDR), transport.get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR));
+        }
+    }
+
+    /** One open connection; its fields are guarded by itself. */
+    private static final class Connection {
+        private final Channel channel;
+        private boolean evicted;
+        private int calls;
+        private long silentSinceNs = System.nanoTime();
+
+        Connection(Channel channel) {
+            this.channel = channel;
+        }
+
+        synchronized void changeCalls(int by) {
+            calls += by;
+            silentSinceNs = System.nanoTime();
+        }
+
+        synchronized void message() {
+            silentSinceNs = System.nanoTime();
+        }
+
+        /** Higher is evicted first: those without a call before all others; negative: not at all. */
+        synchronized long evictionRank(long nowNs) {
+            long silentNs = Math.max(0, nowNs - silentSinceNs);
+            if (evicted || (calls > 0 && silentNs < SILENT_NS)) {
+                return -1;
+            }
+            return calls > 0 ? silentNs : silentNs + Long.MAX_VALUE / 2;
+        }
+
+        /** Closes the socket. {@link Channel#close} would wait for gRPC, which lets calls end and waits 10 s for a client that is silent. */
+        void evict() {
+            synchronized (this) {
+                evicted = true;
+            }
+            var _ = channel.pipeline().firstContext().close();
+        }
+    }
+
+    /**
+     * A limit for a server that is not built yet.
+     *
+     * @param option the command-line flag of the server's address, for warnings and the names of threads
+     * @param maxConnections open at once, 1 or more
+     */
+    public GrpcConnections(String option, int maxConnections) {
+        if (maxConnections < 1) {
+            throw new IllegalArgumentException("Invalid maxConnections " + maxConnections + ": must be >= 1");
+        }
+        this.option = option;
+        this.maxConnections = maxConnections;
+        String threads = option.replaceFirst("^-+", "");
+        acceptor = loops(1, threads + "-accept");
+        workers = loops(Runtime.getRuntime().availableProcessors(), threads);
+    }
+
+    private EventLoopGroup loops(int threads, String name) {
+        DefaultThreadFactory factory = new DefaultThreadFactory(name, true);
+        return epoll ? new EpollEventLoopGroup(threads, factory) : new NioEventLoopGroup(threads, factory);
+    }
+
+    /** Puts the limit on a server. */
+    public NettyServerBuilder limit(NettyServerBuilder builder) {
+        return builder.channelFactory(this::listening).bossEventLoopGroup(acceptor).workerEventLoopGroup(workers)
+                .addStreamTracerFactory(new CallTracers());
+    }
+
+    private ServerChannel listening() {
+        ServerChannel channel = epoll ? new EpollServerSocketChannel() : new NioServerSocketChannel();
+        channel.pipeline().addLast(new Admission());
+        return channel;
+    }
+
+    /** How many are open. */
+    int open() {
+        return connections.size();
+    }
+
+    @Override
+    public void close() {
+        var _ = acceptor.shutdownGracefully(QUIET_MS, END_MS, TimeUnit.MILLISECONDS);
+        var _ = workers.shutdownGracefully(QUIET_MS, END_MS, TimeUnit.MILLISECONDS);
+    }
+
+    /** Sees each accepted connection before gRPC does. */
+    private final class Admission extends ChannelInboundHandlerAdapter {
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object accepted) {
+            if (accepted instanceof Channel channel && !admit(channel)) {
+                channel.unsafe().closeForcibly(); // no event loop has it yet
+            } else {
+                context.fireChannelRead(accepted);
+            }
+        }
+    }
+
+    private boolean admit(Channel channel) {
+        int open = connections.size();
+        if (open >= maxConnections + CLOSING || (open >= maxConnections && !evictOne())) {
+            full.warn("{}: {} connections are open, the most that it takes; one from {} was closed", option, open, channel.remoteAddress());
+            return false;
+        }
+        Ends ends = Ends.of(channel);
+        Connection connection = new Connection(channel);
+        connections.put(ends, connection);
+        var _ = channel.closeFuture().addListener(_ -> connections.remove(ends, connection));
+        return true;
+    }
+
+    private boolean evictOne() {
+        long nowNs = System.nanoTime();
+        Optional<Connection> first = connections.values().stream().max(Comparator.comparingLong(one -> one.evictionRank(nowNs)))
+                .filter(one -> one.evictionRank(nowNs) >= 0);
+        first.ifPresent(one -> {
+            full.warn("{}: {} connections are open, the most that it takes; the one that was idle for longest is closed", option, maxConnections);
+            one.evict();
+        });
+        return first.isPresent();
+    }
+
+    /** Notes which connections have calls. */
+    private final class CallTracers extends ServerStreamTracer.Factory {
+        @Override
+        public ServerStreamTracer newServerStreamTracer(String method, Metadata headers) {
+            return new CallTracer();
+        }
+    }
+
+    /** One call: it counts from its first message on, so headers alone hold no connection. */
+    private final class CallTracer extends ServerStreamTracer {
+        private @Nullable Connection connection;
+        private boolean counted;
+        private boolean closed;
+
+        @Override
+        public synchronized void serverCallStarted(ServerCallInfo<?, ?> call) {
+            connection = connections.get(Ends.of(call.getAttributes()));
+        }
+
+        @Override
+        public synchronized void inboundMessage(int number) {
+            // The executor may be late: the stream can be closed before it is here.
+            if (connection != null && !closed) {
+                if (counted) {
+                    connection.message();
+                } else {
+                    counted = true;
+                    connection.changeCalls(1);
+                }
+            }
+        }
+
+        @Override
+        public synchronized void outboundMessage(int number) {
+            if (connection != null) {
+                connection.message();
+            }
+        }
+
+        @Override
+        public synchronized void streamClosed(Status status) {
+            closed = true;
+            if (connection != null && counted) {
+                counted = false;
+                connection.changeCalls(-1);
+            }
+        }
+    }
+}

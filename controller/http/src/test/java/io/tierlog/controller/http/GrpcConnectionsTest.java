@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.http;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.grpc.CallOptions;
+import io.grpc.ClientCall;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.Server;
+import io.grpc.ServerServiceDefinition;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.grpc.stub.ClientCalls;
+import io.grpc.stub.ServerCalls;
+import io.grpc.stub.StreamObserver;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** A gRPC server with more connections than it keeps. */
+class GrpcConnectionsTest {
+    private static final int MAX = 8;
+    private static final int BURST = 40;
+    private static final int PATIENCE_S = 60;
+    /** Well below the 10 s that gRPC gives a silent client when its server closes it. */
+    private static final int EVICTED_MS = 7_000;
+    private static final MethodDescriptor<byte[], byte[]> ECHO = method("test.Calls/Echo");
+    private static final MethodDescriptor<byte[], byte[]> HOLD = method("test.Calls/Hold");
+
+    private final BlockingQueue<StreamObserver<byte[]>> held = new LinkedBlockingQueue<>();
+    private final List<AutoCloseable> opened = new ArrayList<>();
+    private final GrpcConnections connections = new GrpcConnections("test", MAX);
+    private final Server server;
+
+    GrpcConnectionsTest() throws IOException {
+        server = connections.limit(NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)))
+                .addService(service()).build().start();
+    }
+
+    private ServerServiceDefinition service() {
+        return ServerServiceDefinition.builder("test.Calls")
+                .addMethod(ECHO, ServerCalls.<byte[], byte[]>asyncUnaryCall((in, out) -> {
+                    out.onNext(in);
+                    out.onCompleted();
+                }))
+                .addMethod(HOLD, ServerCalls.<byte[], byte[]>asyncUnaryCall((in, out) -> held.add(out)))
+                .build();
+    }
+
+    private static final class Raw implements MethodDescriptor.Marshaller<byte[]> {
+        @Override
+        public InputStream stream(byte[] value) {
+            return new ByteArrayInputStream(value);
+        }
+
+        @Override
+        public byte[] parse(InputStream stream) {
+            try {
+                return stream.readAllBytes();
+            } catch (IOException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+
+    private static MethodDescriptor<byte[], byte[]> method(String name) {
+        return MethodDescriptor.<byte[], byte[]>newBuilder().setType(MethodDescriptor.MethodType.UNARY).setFullMethodName(name)
+                .setRequestMarshaller(new Raw()).setResponseMarshaller(new Raw()).build();
+    }
+
+    @AfterEach
+    void end() throws Exception {
+        for (AutoCloseable one : opened) {
+            one.close();
+        }
+        server.shutdownNow().awaitTermination(PATIENCE_S, TimeUnit.SECONDS);
+        connections.close();
+    }
+
+    private ManagedChannel client() {
+        ManagedChannel channel = NettyChannelBuilder.forAddress("127.0.0.1", server.getPort()).usePlaintext().build();
+        opened.add(channel::shutdownNow);
+        return channel;
+    }
+
+    private static byte[] echo(ManagedChannel client) {
+        return ClientCalls.blockingUnaryCall(client, ECHO, CallOptions.DEFAULT.withWaitForReady().withDeadlineAfter(PATIENCE_S, TimeUnit.SECONDS),
+                new byte[] {7});
+    }
+
+    private Future<byte[]> hold(ManagedChannel client) {
+        return ClientCalls.futureUnaryCall(
+                client.newCall(HOLD, CallOptions.DEFAULT.withDeadlineAfter(PATIENCE_S, TimeUnit.SECONDS)), new byte[] {9});
+    }
+
+    private Socket connected() throws IOException {
+        Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.getPort());
+        opened.add(socket);
+        return socket;
+    }
+
+    private static boolean isClosed(Socket socket, int withinMs) throws IOException {
+        long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(withinMs);
+        byte[] settings = new byte[256]; // the server's, which come first
+        while (System.nanoTime() < endNs) {
+            socket.setSoTimeout(withinMs);
+            try {
+                if (socket.getInputStream().read(settings) < 0) {
+                    return true;
+                }
+            } catch (SocketTimeoutException e) {
+                return false;
+            } catch (SocketException e) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    @Test
+    void clientsThatOnlyHoldConnectionsKeepNoneFromOthers() throws Exception {
+        List<Socket> idle = new ArrayList<>();
+        for (int i = 0; i < BURST; i++) {
+            idle.add(connected());
+        }
+        assertArrayEquals(new byte[] {7}, echo(client()));
+        for (int i = 0; i < BURST - MAX; i++) {
+            assertTrue(isClosed(idle.get(i), EVICTED_MS), "the oldest are closed first: " + i);
+        }
+        assertTrue(connections.open() <= MAX, "open: " + connections.open());
+    }
+
+    @Test
+    void aConnectionInACallIsKept() throws Exception {
+        Future<byte[]> answer = hold(client());
+        StreamObserver<byte[]> call = held.poll(PATIENCE_S, TimeUnit.SECONDS);
+        for (int i = 0; i < BURST; i++) {
+            connected();
+        }
+        assertArrayEquals(new byte[] {7}, echo(client()), "all of the burst are accepted before this one");
+        call.onNext(new byte[] {8});
+        call.onCompleted();
+        assertArrayEquals(new byte[] {8}, answer.get(PATIENCE_S, TimeUnit.SECONDS));
+    }
+
+    @Test
+    void oneMoreIsClosedWhileAllAreInCallsAndTakenOnceOneHasEnded() throws Exception {
+        List<Future<byte[]>> answers = new ArrayList<>();
+        List<StreamObserver<byte[]>> calls = new ArrayList<>();
+        for (int i = 0; i < MAX; i++) {
+            answers.add(hold(client()));
+            calls.add(held.poll(PATIENCE_S, TimeUnit.SECONDS));
+        }
+        assertTrue(isClosed(connected(), EVICTED_MS));
+        for (StreamObserver<byte[]> call : calls) {
+            call.onNext(new byte[] {8});
+            call.onCompleted();
+        }
+        for (Future<byte[]> answer : answers) {
+            assertArrayEquals(new byte[] {8}, answer.get(PATIENCE_S, TimeUnit.SECONDS), "none of them was closed");
+        }
+        assertArrayEquals(new byte[] {7}, echo(client()), "an idle one makes way");
+    }
+
+    /** A call whose client sends headers and never a message. */
+    @Test
+    void headersAloneHoldNoConnection() throws Exception {
+        for (int i = 0; i < MAX; i++) {
+            ClientCall<byte[], byte[]> call = client().newCall(HOLD, CallOptions.DEFAULT);
+            opened.add(() -> call.cancel("the test is over", null));
+            call.start(new ClientCall.Listener<>() {}, new Metadata());
+            call.request(1);
+        }
+        assertTrue(eventually(() -> connections.open() == MAX), "open: " + connections.open());
+        assertArrayEquals(new byte[] {7}, echo(client()));
+    }
+
+    /** The executor is late: the end of the stream comes before its begin. */
+    @Test
+    void aCallThatEndsBeforeItIsSeenHoldsNoConnection() throws Exception {
+        for (int i = 0; i < MAX; i++) {
+            ManagedChannel client = client();
+            assertArrayEquals(new byte[] {7}, echo(client));
+            for (int j = 0; j < 20; j++) {
+                Future<byte[]> call = hold(client);
+                call.cancel(true);
+            }
+        }
+        for (int i = 0; i < MAX; i++) {
+            assertArrayEquals(new byte[] {7}, echo(client()));
+        }
+    }
+
+    /** The real server, with its own limit. */
+    @Test
+    void aServerHasTheLimit() throws Exception {
+        try (GrpcServer real = new GrpcServer(
+                new Listener("--test-listen", new Endpoint("127.0.0.1", 0), new ServerLimits(1 << 20, 8, 4)), List.of(() -> service()), 4)) {
+            List<Socket> idle = new ArrayList<>();
+            for (int i = 0; i <= GrpcConnections.MAX_CONNECTIONS; i++) {
+                Socket socket = new Socket(InetAddress.getLoopbackAddress(), real.port());
+                opened.add(socket);
+                idle.add(socket);
+            }
+            assertTrue(isClosed(idle.getFirst(), EVICTED_MS));
+        }
+    }
+
+    private static boolean eventually(BooleanSupplier holds) throws InterruptedException {
+        long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_S);
+        while (!holds.getAsBoolean()) {
+            if (System.nanoTime() > endNs) {
+                return false;
+            }
+            Thread.sleep(5);
+        }
+        return true;
+    }
+}
