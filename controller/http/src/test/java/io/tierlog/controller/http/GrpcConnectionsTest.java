@@ -2,6 +2,7 @@
 package io.tierlog.controller.http;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.grpc.CallOptions;
@@ -9,6 +10,7 @@ import io.grpc.ClientCall;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
+import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.Server;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
@@ -30,7 +32,6 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -39,10 +40,12 @@ class GrpcConnectionsTest {
     private static final int MAX = 8;
     private static final int BURST = 40;
     private static final int PATIENCE_S = 60;
+    private static final int ECHO_S = 20;
     /** Well below the 10 s that gRPC gives a silent client when its server closes it. */
     private static final int EVICTED_MS = 7_000;
-    private static final MethodDescriptor<byte[], byte[]> ECHO = method("test.Calls/Echo");
-    private static final MethodDescriptor<byte[], byte[]> HOLD = method("test.Calls/Hold");
+    private static final MethodDescriptor<byte[], byte[]> ECHO = method("test.Calls/Echo", MethodType.UNARY);
+    private static final MethodDescriptor<byte[], byte[]> HOLD = method("test.Calls/Hold", MethodType.UNARY);
+    private static final MethodDescriptor<byte[], byte[]> STREAM = method("test.Calls/Stream", MethodType.BIDI_STREAMING);
 
     private final BlockingQueue<StreamObserver<byte[]>> held = new LinkedBlockingQueue<>();
     private final List<AutoCloseable> opened = new ArrayList<>();
@@ -61,7 +64,22 @@ class GrpcConnectionsTest {
                     out.onCompleted();
                 }))
                 .addMethod(HOLD, ServerCalls.<byte[], byte[]>asyncUnaryCall((in, out) -> held.add(out)))
+                .addMethod(STREAM, ServerCalls.<byte[], byte[]>asyncBidiStreamingCall(out -> {
+                    held.add(out);
+                    return new Ignored();
+                }))
                 .build();
+    }
+
+    private static final class Ignored implements StreamObserver<byte[]> {
+        @Override
+        public void onNext(byte[] value) {}
+
+        @Override
+        public void onError(Throwable why) {}
+
+        @Override
+        public void onCompleted() {}
     }
 
     private static final class Raw implements MethodDescriptor.Marshaller<byte[]> {
@@ -80,8 +98,8 @@ class GrpcConnectionsTest {
         }
     }
 
-    private static MethodDescriptor<byte[], byte[]> method(String name) {
-        return MethodDescriptor.<byte[], byte[]>newBuilder().setType(MethodDescriptor.MethodType.UNARY).setFullMethodName(name)
+    private static MethodDescriptor<byte[], byte[]> method(String name, MethodType type) {
+        return MethodDescriptor.<byte[], byte[]>newBuilder().setType(type).setFullMethodName(name)
                 .setRequestMarshaller(new Raw()).setResponseMarshaller(new Raw()).build();
     }
 
@@ -101,7 +119,7 @@ class GrpcConnectionsTest {
     }
 
     private static byte[] echo(ManagedChannel client) {
-        return ClientCalls.blockingUnaryCall(client, ECHO, CallOptions.DEFAULT.withWaitForReady().withDeadlineAfter(PATIENCE_S, TimeUnit.SECONDS),
+        return ClientCalls.blockingUnaryCall(client, ECHO, CallOptions.DEFAULT.withWaitForReady().withDeadlineAfter(ECHO_S, TimeUnit.SECONDS),
                 new byte[] {7});
     }
 
@@ -183,12 +201,12 @@ class GrpcConnectionsTest {
     @Test
     void headersAloneHoldNoConnection() throws Exception {
         for (int i = 0; i < MAX; i++) {
-            ClientCall<byte[], byte[]> call = client().newCall(HOLD, CallOptions.DEFAULT);
+            ClientCall<byte[], byte[]> call = client().newCall(STREAM, CallOptions.DEFAULT);
             opened.add(() -> call.cancel("the test is over", null));
             call.start(new ClientCall.Listener<>() {}, new Metadata());
             call.request(1);
+            assertNotNull(held.poll(PATIENCE_S, TimeUnit.SECONDS), "the server has the call");
         }
-        assertTrue(eventually(() -> connections.open() == MAX), "open: " + connections.open());
         assertArrayEquals(new byte[] {7}, echo(client()));
     }
 
@@ -221,16 +239,5 @@ class GrpcConnectionsTest {
             }
             assertTrue(isClosed(idle.getFirst(), EVICTED_MS));
         }
-    }
-
-    private static boolean eventually(BooleanSupplier holds) throws InterruptedException {
-        long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_S);
-        while (!holds.getAsBoolean()) {
-            if (System.nanoTime() > endNs) {
-                return false;
-            }
-            Thread.sleep(5);
-        }
-        return true;
     }
 }
