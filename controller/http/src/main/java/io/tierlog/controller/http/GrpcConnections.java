@@ -2,8 +2,13 @@
 package io.tierlog.controller.http;
 
 import io.grpc.Attributes;
+import io.grpc.Context;
+import io.grpc.ForwardingServerCallListener;
 import io.grpc.Grpc;
 import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
 import io.grpc.ServerStreamTracer;
 import io.grpc.Status;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
@@ -26,6 +31,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -47,7 +53,11 @@ public final class GrpcConnections implements AutoCloseable {
     private static final long QUIET_MS = 0;
     private static final long END_MS = 2_000;
 
-    private final RareWarning full = new RareWarning(LoggerFactory.getLogger(GrpcConnections.class));
+    private static final Logger LOG = LoggerFactory.getLogger(GrpcConnections.class);
+    private static final Context.Key<CallTracer> TRACER = Context.key("tierlog-call-tracer");
+
+    private final RareWarning refusals = new RareWarning(LOG);
+    private final RareWarning evictions = new RareWarning(LOG);
     private final ConcurrentMap<Ends, Connection> connections = new ConcurrentHashMap<>();
     private final String option;
     private final int maxConnections;
@@ -100,7 +110,7 @@ public final class GrpcConnections implements AutoCloseable {
             synchronized (this) {
                 evicted = true;
             }
-            var _ = channel.pipeline().firstContext().close();
+            channel.eventLoop().execute(() -> channel.unsafe().close(channel.unsafe().voidPromise()));
         }
     }
 
@@ -129,7 +139,7 @@ public final class GrpcConnections implements AutoCloseable {
     /** Puts the limit on a server. */
     public NettyServerBuilder limit(NettyServerBuilder builder) {
         return builder.channelFactory(this::listening).bossEventLoopGroup(acceptor).workerEventLoopGroup(workers)
-                .addStreamTracerFactory(new CallTracers());
+                .addStreamTracerFactory(new CallTracers()).intercept(new WholeRequests());
     }
 
     private ServerChannel listening() {
@@ -164,7 +174,7 @@ public final class GrpcConnections implements AutoCloseable {
     private boolean admit(Channel channel) {
         int open = connections.size();
         if (open >= maxConnections + CLOSING || (open >= maxConnections && !evictOne())) {
-            full.warn("{}: {} connections are open, the most that it takes; one from {} was closed", option, open, channel.remoteAddress());
+            refusals.warn("{}: {} connections are open, the most that it takes; one from {} was closed", option, open, channel.remoteAddress());
             return false;
         }
         Ends ends = Ends.of(channel);
@@ -179,8 +189,8 @@ public final class GrpcConnections implements AutoCloseable {
         Optional<Connection> first = connections.values().stream().max(Comparator.comparingLong(one -> one.evictionRank(nowNs)))
                 .filter(one -> one.evictionRank(nowNs) >= 0);
         first.ifPresent(one -> {
-            full.warn("{}: {} connections are open, the most that it takes; the one that was idle for longest is closed", option, maxConnections);
             one.evict();
+            evictions.warn("{}: {} connections are open, the most that it takes; the one idle for longest is closed", option, maxConnections);
         });
         return first.isPresent();
     }
@@ -193,19 +203,35 @@ public final class GrpcConnections implements AutoCloseable {
         }
     }
 
-    /** One call: it counts from its first message on, so headers alone hold no connection. */
+    /**
+     * One call. It counts once its request is complete: a unary call from the end of its request on, when its caller is authorized or refused, and
+     * a stream from its first message on. So a client that begins calls holds no connection.
+     */
     private final class CallTracer extends ServerStreamTracer {
         private @Nullable Connection connection;
+        private boolean streams;
         private boolean counted;
         private boolean closed;
 
         @Override
-        public synchronized void serverCallStarted(ServerCallInfo<?, ?> call) {
-            connection = connections.get(Ends.of(call.getAttributes()));
+        public Context filterContext(Context context) {
+            return context.withValue(TRACER, this);
         }
 
         @Override
-        public synchronized void inboundMessage(int number) {
+        public synchronized void serverCallStarted(ServerCallInfo<?, ?> call) {
+            connection = connections.get(Ends.of(call.getAttributes()));
+            streams = !call.getMethodDescriptor().getType().clientSendsOneMessage();
+        }
+
+        @Override
+        public synchronized void inboundMessageRead(int number, long wireBytes, long bytes) {
+            if (streams) {
+                count();
+            }
+        }
+
+        synchronized void count() {
             // The executor may be late: the stream can be closed before it is here.
             if (connection != null && !closed) {
                 if (counted) {
@@ -231,6 +257,25 @@ public final class GrpcConnections implements AutoCloseable {
                 counted = false;
                 connection.changeCalls(-1);
             }
+        }
+    }
+
+    /** Tells the tracer of a unary call that its request is complete: a tracer sees messages alone. */
+    private static final class WholeRequests implements ServerInterceptor {
+        @Override
+        public <Q, A> ServerCall.Listener<Q> interceptCall(ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
+            ServerCall.Listener<Q> listener = next.startCall(call, headers);
+            if (!call.getMethodDescriptor().getType().clientSendsOneMessage()) {
+                return listener;
+            }
+            CallTracer tracer = TRACER.get();
+            return new ForwardingServerCallListener.SimpleForwardingServerCallListener<>(listener) {
+                @Override
+                public void onHalfClose() {
+                    tracer.count();
+                    super.onHalfClose();
+                }
+            };
         }
     }
 }

@@ -7,11 +7,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
+import io.grpc.ForwardingServerCallListener;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.Server;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
+import io.grpc.ServerInterceptors;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
@@ -34,6 +39,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A gRPC server with more connections than it keeps. */
 class GrpcConnectionsTest {
@@ -45,16 +52,19 @@ class GrpcConnectionsTest {
     private static final int EVICTED_MS = 7_000;
     private static final MethodDescriptor<byte[], byte[]> ECHO = method("test.Calls/Echo", MethodType.UNARY);
     private static final MethodDescriptor<byte[], byte[]> HOLD = method("test.Calls/Hold", MethodType.UNARY);
+    /** The same method for a client that does not end its request with the message. */
+    private static final MethodDescriptor<byte[], byte[]> UNENDED = method("test.Calls/Hold", MethodType.BIDI_STREAMING);
     private static final MethodDescriptor<byte[], byte[]> STREAM = method("test.Calls/Stream", MethodType.BIDI_STREAMING);
 
     private final BlockingQueue<StreamObserver<byte[]>> held = new LinkedBlockingQueue<>();
+    private final BlockingQueue<byte[]> begun = new LinkedBlockingQueue<>();
     private final List<AutoCloseable> opened = new ArrayList<>();
     private final GrpcConnections connections = new GrpcConnections("test", MAX);
     private final Server server;
 
     GrpcConnectionsTest() throws IOException {
         server = connections.limit(NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)))
-                .addService(service()).build().start();
+                .addService(ServerInterceptors.intercept(service(), new Messages())).build().start();
     }
 
     private ServerServiceDefinition service() {
@@ -69,6 +79,20 @@ class GrpcConnectionsTest {
                     return new Ignored();
                 }))
                 .build();
+    }
+
+    /** Notes each message of a request, whole or not yet ended. */
+    private final class Messages implements ServerInterceptor {
+        @Override
+        public <Q, A> ServerCall.Listener<Q> interceptCall(ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
+            return new ForwardingServerCallListener.SimpleForwardingServerCallListener<>(next.startCall(call, headers)) {
+                @Override
+                public void onMessage(Q message) {
+                    begun.add((byte[]) message);
+                    super.onMessage(message);
+                }
+            };
+        }
     }
 
     private static final class Ignored implements StreamObserver<byte[]> {
@@ -162,7 +186,6 @@ class GrpcConnectionsTest {
         for (int i = 0; i < BURST - MAX; i++) {
             assertTrue(isClosed(idle.get(i), EVICTED_MS), "the oldest are closed first: " + i);
         }
-        assertTrue(connections.open() <= MAX, "open: " + connections.open());
     }
 
     @Test
@@ -197,15 +220,21 @@ class GrpcConnectionsTest {
         assertArrayEquals(new byte[] {7}, echo(client()), "an idle one makes way");
     }
 
-    /** A call whose client sends headers and never a message. */
-    @Test
-    void headersAloneHoldNoConnection() throws Exception {
+    /** A stream without a message, and a unary call whose request does not end: a caller that shows no token can begin both. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void callsThatOnlyBeginHoldNoConnection(boolean unary) throws Exception {
         for (int i = 0; i < MAX; i++) {
-            ClientCall<byte[], byte[]> call = client().newCall(STREAM, CallOptions.DEFAULT);
+            ClientCall<byte[], byte[]> call = client().newCall(unary ? UNENDED : STREAM, CallOptions.DEFAULT);
             opened.add(() -> call.cancel("the test is over", null));
             call.start(new ClientCall.Listener<>() {}, new Metadata());
             call.request(1);
-            assertNotNull(held.poll(PATIENCE_S, TimeUnit.SECONDS), "the server has the call");
+            if (unary) {
+                call.sendMessage(new byte[] {9});
+                assertNotNull(begun.poll(PATIENCE_S, TimeUnit.SECONDS), "the server has the message");
+            } else {
+                assertNotNull(held.poll(PATIENCE_S, TimeUnit.SECONDS), "the server has the call");
+            }
         }
         assertArrayEquals(new byte[] {7}, echo(client()));
     }

@@ -90,8 +90,8 @@ abstract class SegmentContractTest {
     void moreThanTheDiskHasIsTyped() throws IOException {
         assertTrue(io().usableBytes() > PAGE, "usable " + io().usableBytes());
         if (io().reservesSpace()) {
-            // More than a file of ext4 can have, which is refused at once: a little more than the free space would be taken from all other
-            // processes of this machine, for a moment. FullDiskTest fills a disk of its own.
+            // More than a file of ext4 can have, which it refuses at once: a little more than the free space would be taken from all other
+            // processes of this machine, for a moment, as XFS may still do. FullDiskTest fills a disk of its own.
             assertThrows(NoSpaceException.class, () -> io().create(1, 1L << 55));
             assertEquals(List.of(), io().list(), "nothing is left of it");
         }
