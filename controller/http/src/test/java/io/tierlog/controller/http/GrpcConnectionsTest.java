@@ -23,9 +23,7 @@ import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.stub.ClientCalls;
 import io.grpc.stub.ServerCalls;
 import io.grpc.stub.StreamObserver;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -50,11 +48,11 @@ class GrpcConnectionsTest {
     private static final int ECHO_S = 20;
     /** Well below the 10 s that gRPC gives a silent client when its server closes it. */
     private static final int EVICTED_MS = 7_000;
-    private static final MethodDescriptor<byte[], byte[]> ECHO = method("test.Calls/Echo", MethodType.UNARY);
-    private static final MethodDescriptor<byte[], byte[]> HOLD = method("test.Calls/Hold", MethodType.UNARY);
+    private static final MethodDescriptor<byte[], byte[]> ECHO = RawMessages.method("test.Calls/Echo", MethodType.UNARY);
+    private static final MethodDescriptor<byte[], byte[]> HOLD = RawMessages.method("test.Calls/Hold", MethodType.UNARY);
     /** The same method for a client that does not end its request with the message. */
-    private static final MethodDescriptor<byte[], byte[]> UNENDED = method("test.Calls/Hold", MethodType.BIDI_STREAMING);
-    private static final MethodDescriptor<byte[], byte[]> STREAM = method("test.Calls/Stream", MethodType.BIDI_STREAMING);
+    private static final MethodDescriptor<byte[], byte[]> UNENDED = RawMessages.method("test.Calls/Hold", MethodType.BIDI_STREAMING);
+    private static final MethodDescriptor<byte[], byte[]> STREAM = RawMessages.method("test.Calls/Stream", MethodType.BIDI_STREAMING);
 
     private final BlockingQueue<StreamObserver<byte[]>> held = new LinkedBlockingQueue<>();
     private final BlockingQueue<byte[]> begun = new LinkedBlockingQueue<>();
@@ -104,27 +102,6 @@ class GrpcConnectionsTest {
 
         @Override
         public void onCompleted() {}
-    }
-
-    private static final class Raw implements MethodDescriptor.Marshaller<byte[]> {
-        @Override
-        public InputStream stream(byte[] value) {
-            return new ByteArrayInputStream(value);
-        }
-
-        @Override
-        public byte[] parse(InputStream stream) {
-            try {
-                return stream.readAllBytes();
-            } catch (IOException e) {
-                throw new IllegalStateException(e);
-            }
-        }
-    }
-
-    private static MethodDescriptor<byte[], byte[]> method(String name, MethodType type) {
-        return MethodDescriptor.<byte[], byte[]>newBuilder().setType(type).setFullMethodName(name)
-                .setRequestMarshaller(new Raw()).setResponseMarshaller(new Raw()).build();
     }
 
     @AfterEach
@@ -237,22 +214,6 @@ class GrpcConnectionsTest {
             }
         }
         assertArrayEquals(new byte[] {7}, echo(client()));
-    }
-
-    /** The executor is late: the end of the stream comes before its begin. */
-    @Test
-    void aCallThatEndsBeforeItIsSeenHoldsNoConnection() throws Exception {
-        for (int i = 0; i < MAX; i++) {
-            ManagedChannel client = client();
-            assertArrayEquals(new byte[] {7}, echo(client));
-            for (int j = 0; j < 20; j++) {
-                Future<byte[]> call = hold(client);
-                call.cancel(true);
-            }
-        }
-        for (int i = 0; i < MAX; i++) {
-            assertArrayEquals(new byte[] {7}, echo(client()));
-        }
     }
 
     /** The real server, with its own limit. */

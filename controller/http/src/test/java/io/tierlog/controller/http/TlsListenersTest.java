@@ -24,9 +24,7 @@ import io.tierlog.tls.Tls;
 import io.tierlog.tls.TlsException;
 import io.tierlog.tls.TlsFault;
 import io.tierlog.tls.TlsFiles;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -58,9 +56,8 @@ class TlsListenersTest {
     private static final Endpoint ANY = new Endpoint("127.0.0.1", 0);
     private static final String HERE = "IP:127.0.0.1";
     private static final String PASSWORD = "opensesame";
-    private static final MethodDescriptor<byte[], byte[]> ECHO = MethodDescriptor.<byte[], byte[]>newBuilder()
-            .setType(MethodDescriptor.MethodType.UNARY).setFullMethodName("test.Echo/Say").setRequestMarshaller(new Raw())
-            .setResponseMarshaller(new Raw()).build();
+    private static final MethodDescriptor<byte[], byte[]> ECHO =
+            RawMessages.method("test.Echo/Say", MethodDescriptor.MethodType.UNARY);
 
     @TempDir
     @SuppressWarnings("NullAway.Init") // JUnit sets it.
@@ -71,22 +68,6 @@ class TlsListenersTest {
 
     @SuppressWarnings("NullAway.Init")
     private Path server;
-
-    private static final class Raw implements MethodDescriptor.Marshaller<byte[]> {
-        @Override
-        public InputStream stream(byte[] value) {
-            return new ByteArrayInputStream(value);
-        }
-
-        @Override
-        public byte[] parse(InputStream stream) {
-            try {
-                return stream.readAllBytes();
-            } catch (IOException e) {
-                throw new IllegalStateException(e);
-            }
-        }
-    }
 
     @BeforeEach
     void makeAuthority() throws IOException {
