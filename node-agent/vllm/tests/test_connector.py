@@ -54,6 +54,7 @@ def test_of_a_prompt_longer_than_the_agent_takes_the_first_blocks_come_back(proc
     assert serve(engine, "r1", prompt("cut", 22)) == 0
     assert await_saved(engine, prompt("cut", 22), 3 * TOKENS) == 3 * TOKENS
     assert engine.failed_blocks == 0
+    cut.kill()
 
 
 @pytest.mark.parametrize("kind", KINDS)

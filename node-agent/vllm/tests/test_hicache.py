@@ -80,7 +80,9 @@ def nodes(processes):
     made = [Agent(processes, name, PAGE_BYTES, PAGE, store="hicache", more=("--prefetch-wait-ms", "20000")).start() for name in ("h1", "h2")]
     made = [agent.await_on_the_log() for agent in made]
     processes.run("policy", "apply", str(policy), "--bootstrap-servers", processes.brokers, "--timeout", "100")
-    return made
+    yield made
+    for agent in made:
+        agent.kill()
 
 
 @pytest.fixture
@@ -225,8 +227,8 @@ def test_clear_forgets_what_was_saved(nodes, storages):
     assert all(write(storage, pool, keys)) and storage.batch_exists(keys) == 4
 
 
-def test_an_agent_that_is_killed_costs_misses_and_is_used_again(processes, storages):
-    agent = Agent(processes, "h3", PAGE_BYTES, PAGE, store="hicache-3", more=("--prefetch-wait-ms", "20000")).start().await_on_the_log()
+def test_an_agent_that_is_killed_costs_misses_and_is_used_again(nodes, storages):
+    agent = nodes[1]
     pool = HostPool(64)
     storage = storages(agent.address, pool, namespace="gone")
     keys = chain("gone", 32)

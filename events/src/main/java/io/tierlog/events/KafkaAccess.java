@@ -13,6 +13,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.common.utils.Utils;
 
 /**
@@ -26,6 +27,9 @@ import org.apache.kafka.common.utils.Utils;
 public record KafkaAccess(String bootstrapServers, Map<String, String> properties, Duration timeout, Optional<RecordSigning> signing) {
     /** How producers compress by default. */
     public static final String DEFAULT_COMPRESSION = "lz4";
+
+    /** For consumers without a group, which have nothing to leave: a close waits for no fetch that is under way. */
+    public static final CloseOptions AT_ONCE = CloseOptions.timeout(Duration.ZERO);
 
     private static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(15);
     private static final String INTERCEPTORS = "interceptor.classes";

@@ -10,7 +10,6 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
-import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
@@ -141,7 +140,7 @@ public final class LogReader<F extends WireRecord> implements AutoCloseable {
     /** Gives the connections back. */
     @Override
     public void close() {
-        consumer.close(CloseOptions.timeout(Duration.ofSeconds(1)));
+        consumer.close(KafkaAccess.AT_ONCE);
     }
 
     private long deliver(Consumer<Entry<F>> sink, Duration patience) {

@@ -32,7 +32,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
@@ -65,7 +64,6 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(LogOwner.class);
     private static final Duration POLL = Duration.ofMillis(100);
     /** Consumers of no group have nothing to tell the brokers. */
-    private static final CloseOptions AT_ONCE = CloseOptions.timeout(Duration.ZERO);
     private static final long AGAIN_MS = 200;
     private static final int FETCH_WAIT_MS = 10;
     private static final int FIRST_STEP = 64;
@@ -149,7 +147,7 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
                     return;
                 }
             }
-            consumer.close(AT_ONCE);
+            consumer.close(KafkaAccess.AT_ONCE);
         }
     }
 
@@ -203,7 +201,7 @@ final class LogOwner implements EventProcessor.Opening, AutoCloseable {
             idle = List.copyOf(spare);
             spare.clear();
         }
-        idle.forEach(consumer -> consumer.close(AT_ONCE));
+        idle.forEach(consumer -> consumer.close(KafkaAccess.AT_ONCE));
     }
 
     /** The partition is decided elsewhere from now on, or not at all. */

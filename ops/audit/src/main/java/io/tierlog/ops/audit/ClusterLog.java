@@ -17,7 +17,6 @@ import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -38,6 +37,8 @@ public final class ClusterLog implements LogSource {
     private static final Duration POLL = Duration.ofMillis(200);
     private static final int MOST_RECORDS = 5_000;
     private static final int FETCH_BYTES = 4 << 20;
+    /** At the end of a partition every other request on the connection, the last one too, waits behind a fetch that waits for records. */
+    private static final int FETCH_WAIT_MS = 20;
     private static final int SMALLER = 16;
     private static final int LEAST_FETCH_BYTES = FETCH_BYTES / SMALLER / SMALLER;
 
@@ -168,10 +169,10 @@ public final class ClusterLog implements LogSource {
         try {
             return new Reader(consumer, partitions, from);
         } catch (KafkaException e) {
-            consumer.close(CloseOptions.timeout(Duration.ZERO));
+            consumer.close(KafkaAccess.AT_ONCE);
             throw unreachable(topic, e);
         } catch (AuditException e) {
-            consumer.close(CloseOptions.timeout(Duration.ZERO));
+            consumer.close(KafkaAccess.AT_ONCE);
             throw e;
         }
     }
@@ -202,6 +203,7 @@ public final class ClusterLog implements LogSource {
                 "auto.offset.reset", "none",
                 "allow.auto.create.topics", "false",
                 "max.poll.records", MOST_RECORDS,
+                "fetch.max.wait.ms", FETCH_WAIT_MS,
                 "max.partition.fetch.bytes", fetchBytes,
                 "default.api.timeout.ms", Math.toIntExact(access.timeout().toMillis())));
     }
@@ -314,7 +316,7 @@ public final class ClusterLog implements LogSource {
             fetchBytes /= SMALLER;
             Map<TopicPartition, Long> positions = new LinkedHashMap<>();
             consumer.assignment().forEach(one -> positions.put(one, consumer.position(one)));
-            consumer.close(CloseOptions.timeout(Duration.ZERO));
+            consumer.close(KafkaAccess.AT_ONCE);
             consumer = consumers.apply(fetchBytes);
             consumer.assign(positions.keySet());
             positions.forEach(consumer::seek);
@@ -346,7 +348,7 @@ public final class ClusterLog implements LogSource {
 
         @Override
         public void close() {
-            consumer.close(CloseOptions.timeout(Duration.ofSeconds(1)));
+            consumer.close(KafkaAccess.AT_ONCE);
         }
     }
 }

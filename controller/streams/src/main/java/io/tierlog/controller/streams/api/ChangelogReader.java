@@ -2,12 +2,12 @@
 package io.tierlog.controller.streams.api;
 
 import io.tierlog.controller.http.HealthParts;
+import io.tierlog.events.KafkaAccess;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -57,7 +57,7 @@ final class ChangelogReader implements LogLoop.Round, AutoCloseable {
             its.reads(consumer);
             feed(consumer);
         } finally {
-            consumer.close(CloseOptions.timeout(Duration.ofSeconds(1)));
+            consumer.close(KafkaAccess.AT_ONCE);
         }
     }
 

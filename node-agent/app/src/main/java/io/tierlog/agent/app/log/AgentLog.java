@@ -57,7 +57,7 @@ public record AgentLog(KafkaAccess access, Topics topics, int partitions, Codec 
             consumer.position(partition);
             return consumer;
         } catch (RuntimeException e) {
-            consumer.close();
+            consumer.close(KafkaAccess.AT_ONCE);
             throw e;
         }
     }

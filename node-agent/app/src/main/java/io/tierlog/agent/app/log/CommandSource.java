@@ -4,6 +4,7 @@ package io.tierlog.agent.app.log;
 import io.tierlog.agent.core.api.AgentInput;
 import io.tierlog.agent.core.api.AgentInput.CommandReceived;
 import io.tierlog.controller.http.RecentFinding;
+import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Partitions;
 import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
@@ -18,7 +19,6 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
-import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
@@ -37,7 +37,6 @@ import org.slf4j.LoggerFactory;
 public final class CommandSource implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(CommandSource.class);
     private static final Duration POLL = Duration.ofSeconds(1);
-    private static final Duration END = Duration.ofSeconds(2);
 
     /** Takes an input of the log, waiting for space; false when the loop has ended. */
     public interface Inbox {
@@ -112,7 +111,7 @@ public final class CommandSource implements AutoCloseable {
     public void close() {
         closed = true;
         if (thread.getState() == Thread.State.NEW) {
-            consumer.close(CloseOptions.timeout(END));
+            consumer.close(KafkaAccess.AT_ONCE);
             return;
         }
         // The wakeup ends a poll, the interrupt a wait for space or for the registry.
@@ -152,7 +151,7 @@ public final class CommandSource implements AutoCloseable {
                 reading.set(false);
                 boolean _ = Thread.interrupted();
             }
-            consumer.close(CloseOptions.timeout(END));
+            consumer.close(KafkaAccess.AT_ONCE);
         }
     }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.bridge.log;
 
+import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
 import io.tierlog.events.registry.RegistryUnavailableException;
@@ -73,7 +74,7 @@ public final class DecisionFollower implements AutoCloseable {
             // seekToEnd is lazy: the position is what pins the end down.
             all.forEach(consumer::position);
         } catch (RuntimeException e) {
-            consumer.close();
+            consumer.close(KafkaAccess.AT_ONCE);
             throw e;
         }
         thread = Thread.ofPlatform().name("bridge-decisions").daemon().start(this::run);
@@ -93,7 +94,7 @@ public final class DecisionFollower implements AutoCloseable {
         } catch (RuntimeException | Error e) {
             fatal.accept(e);
         } finally {
-            consumer.close();
+            consumer.close(KafkaAccess.AT_ONCE);
         }
     }
 

@@ -2,6 +2,7 @@
 package io.tierlog.agent.bridge.publish;
 
 import io.tierlog.agent.bridge.publish.BatchLog.Numbered;
+import io.tierlog.events.KafkaAccess;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -9,7 +10,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
-import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -48,7 +48,7 @@ final class LiveStream implements AutoCloseable {
                 consumer.seek(each, begin);
             }
         } catch (RuntimeException e) {
-            consumer.close();
+            consumer.close(KafkaAccess.AT_ONCE);
             throw e;
         }
     }
@@ -81,6 +81,6 @@ final class LiveStream implements AutoCloseable {
 
     @Override
     public void close() {
-        consumer.close(CloseOptions.timeout(Duration.ofSeconds(1)));
+        consumer.close(KafkaAccess.AT_ONCE);
     }
 }

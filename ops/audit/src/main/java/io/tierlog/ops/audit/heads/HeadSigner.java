@@ -31,7 +31,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
-import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -72,6 +71,8 @@ public final class HeadSigner implements AutoCloseable {
     private static final long PAUSE_MS = 1_000;
     private static final long MARKER_MS = 10;
     private static final int FETCH_BYTES = 8 << 20;
+    /** Offsets and partitions are asked for behind the fetch that is under way. */
+    private static final int FETCH_WAIT_MS = 50;
     private static final int PARTITION_BYTES = 1 << 20;
     private static final int REQUEST_MS = 15_000;
     private static final int DELIVERY_MS = 30_000;
@@ -222,7 +223,7 @@ public final class HeadSigner implements AutoCloseable {
                 producer.initTransactions();
                 sign(producer, consumer, once);
             } finally {
-                consumer.close(CloseOptions.timeout(CLOSE));
+                consumer.close(KafkaAccess.AT_ONCE);
             }
         } finally {
             producer.close(CLOSE);
@@ -361,6 +362,7 @@ public final class HeadSigner implements AutoCloseable {
                 "auto.offset.reset", "none",
                 "allow.auto.create.topics", "false",
                 "fetch.max.bytes", FETCH_BYTES,
+                "fetch.max.wait.ms", FETCH_WAIT_MS,
                 "max.partition.fetch.bytes", PARTITION_BYTES,
                 "default.api.timeout.ms", Math.toIntExact(config.access().timeout().toMillis())));
         return new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer());
