@@ -111,8 +111,8 @@ class KilledRetentionTest {
                 // several at once.
                 assertTrue(killed > 1, "only " + killed + " rounds were killed");
                 assertTrue(kept(archive).size() > 100, "the archive has " + kept(archive).size() + " records");
-                System.out.printf("%d rounds were killed, the last at step %d; %d records are in the archive and %d in the log%n", killed, step - STRIDE,
-                        kept(archive).size(), inLog(log).size());
+                System.out.printf("%d rounds were killed, the last at step %d; %d records are in the archive and %d in the log%n", killed,
+                        step - STRIDE, kept(archive).size(), inLog(log).size());
             }
         }
     }
