@@ -28,7 +28,7 @@ public record KafkaAccess(String bootstrapServers, Map<String, String> propertie
     /** How producers compress by default. */
     public static final String DEFAULT_COMPRESSION = "lz4";
 
-    /** For consumers without a group, which have nothing to leave: a close waits for no fetch that is under way. */
+    /** For consumers without a group: a close does not wait for the fetch under way. The broker drops the fetch session later. */
     public static final CloseOptions AT_ONCE = CloseOptions.timeout(Duration.ZERO);
 
     private static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(15);

@@ -25,6 +25,7 @@ import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.grpc.netty.shaded.io.netty.util.concurrent.DefaultThreadFactory;
 import io.tierlog.threads.RareWarning;
 import java.net.SocketAddress;
+import java.time.Duration;
 import java.util.Comparator;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -49,7 +50,6 @@ public final class GrpcConnections implements AutoCloseable {
     private static final int CLOSING = 64;
 
     private static final int SILENT_S = 150;
-    private static final long SILENT_NS = TimeUnit.SECONDS.toNanos(SILENT_S);
     private static final long QUIET_MS = 0;
     private static final long END_MS = 2_000;
 
@@ -61,6 +61,7 @@ public final class GrpcConnections implements AutoCloseable {
     private final ConcurrentMap<Ends, Connection> connections = new ConcurrentHashMap<>();
     private final String option;
     private final int maxConnections;
+    private final long leastSilenceNs;
     private final boolean epoll = Epoll.isAvailable();
     private final EventLoopGroup acceptor;
     private final EventLoopGroup workers;
@@ -97,9 +98,9 @@ public final class GrpcConnections implements AutoCloseable {
         }
 
         /** Higher is evicted first: those without a call before all others; negative: not at all. */
-        synchronized long evictionRank(long nowNs) {
+        synchronized long evictionRank(long nowNs, long leastSilenceNs) {
             long silentNs = Math.max(0, nowNs - silentSinceNs);
-            if (evicted || (calls > 0 && silentNs < SILENT_NS)) {
+            if (evicted || (calls > 0 && silentNs < leastSilenceNs)) {
                 return -1;
             }
             return calls > 0 ? silentNs : silentNs + Long.MAX_VALUE / 2;
@@ -121,11 +122,17 @@ public final class GrpcConnections implements AutoCloseable {
      * @param maxConnections open at once, 1 or more
      */
     public GrpcConnections(String option, int maxConnections) {
+        this(option, maxConnections, Duration.ofSeconds(SILENT_S));
+    }
+
+    /** With another time for which calls may be silent while all connections are in calls. */
+    GrpcConnections(String option, int maxConnections, Duration silence) {
         if (maxConnections < 1) {
             throw new IllegalArgumentException("Invalid maxConnections " + maxConnections + ": must be >= 1");
         }
         this.option = option;
         this.maxConnections = maxConnections;
+        this.leastSilenceNs = silence.toNanos();
         String threads = option.replaceFirst("^-+", "");
         acceptor = loops(1, threads + "-accept");
         workers = loops(Runtime.getRuntime().availableProcessors(), threads);
@@ -186,8 +193,8 @@ public final class GrpcConnections implements AutoCloseable {
 
     private boolean evictOne() {
         long nowNs = System.nanoTime();
-        Optional<Connection> first = connections.values().stream().max(Comparator.comparingLong(one -> one.evictionRank(nowNs)))
-                .filter(one -> one.evictionRank(nowNs) >= 0);
+        Optional<Connection> first = connections.values().stream().max(Comparator.comparingLong(one -> one.evictionRank(nowNs, leastSilenceNs)))
+                .filter(one -> one.evictionRank(nowNs, leastSilenceNs) >= 0);
         first.ifPresent(one -> {
             one.evict();
             evictions.warn("{}: {} connections are open, the most that it takes; the one idle for longest is closed", option, maxConnections);

@@ -2,11 +2,14 @@
 package io.tierlog.controller.http;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
+import io.grpc.ConnectivityState;
 import io.grpc.ForwardingServerCallListener;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
@@ -18,6 +21,8 @@ import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
 import io.grpc.ServerInterceptors;
 import io.grpc.ServerServiceDefinition;
+import io.grpc.ServerStreamTracer;
+import io.grpc.Status;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.stub.ClientCalls;
@@ -29,12 +34,16 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -57,12 +66,22 @@ class GrpcConnectionsTest {
     private final BlockingQueue<StreamObserver<byte[]>> held = new LinkedBlockingQueue<>();
     private final BlockingQueue<byte[]> begun = new LinkedBlockingQueue<>();
     private final List<AutoCloseable> opened = new ArrayList<>();
-    private final GrpcConnections connections = new GrpcConnections("test", MAX);
     private final Server server;
 
     GrpcConnectionsTest() throws IOException {
-        server = connections.limit(NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)))
-                .addService(ServerInterceptors.intercept(service(), new Messages())).build().start();
+        server = server(new GrpcConnections("test", MAX), builder -> {});
+    }
+
+    private Server server(GrpcConnections connections, Consumer<NettyServerBuilder> more) throws IOException {
+        NettyServerBuilder builder = connections.limit(NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)))
+                .addService(ServerInterceptors.intercept(service(), new Messages()));
+        more.accept(builder);
+        Server started = builder.build().start();
+        opened.add(() -> {
+            started.shutdownNow().awaitTermination(PATIENCE_S, TimeUnit.SECONDS);
+            connections.close();
+        });
+        return started;
     }
 
     private ServerServiceDefinition service() {
@@ -106,15 +125,17 @@ class GrpcConnectionsTest {
 
     @AfterEach
     void end() throws Exception {
-        for (AutoCloseable one : opened) {
+        for (AutoCloseable one : opened.reversed()) {
             one.close();
         }
-        server.shutdownNow().awaitTermination(PATIENCE_S, TimeUnit.SECONDS);
-        connections.close();
     }
 
     private ManagedChannel client() {
-        ManagedChannel channel = NettyChannelBuilder.forAddress("127.0.0.1", server.getPort()).usePlaintext().build();
+        return client(server);
+    }
+
+    private ManagedChannel client(Server of) {
+        ManagedChannel channel = NettyChannelBuilder.forAddress("127.0.0.1", of.getPort()).usePlaintext().build();
         opened.add(channel::shutdownNow);
         return channel;
     }
@@ -130,7 +151,11 @@ class GrpcConnectionsTest {
     }
 
     private Socket connected() throws IOException {
-        Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.getPort());
+        return connected(server);
+    }
+
+    private Socket connected(Server to) throws IOException {
+        Socket socket = new Socket(InetAddress.getLoopbackAddress(), to.getPort());
         opened.add(socket);
         return socket;
     }
@@ -195,6 +220,70 @@ class GrpcConnectionsTest {
             assertArrayEquals(new byte[] {8}, answer.get(PATIENCE_S, TimeUnit.SECONDS), "none of them was closed");
         }
         assertArrayEquals(new byte[] {7}, echo(client()), "an idle one makes way");
+    }
+
+    /** All are in calls, and the first has been silent for longest. */
+    @Test
+    void aConnectionWhoseCallsAreSilentMakesWay() throws Exception {
+        Server impatient = server(new GrpcConnections("impatient", MAX, Duration.ofMillis(100)), builder -> {});
+        List<Future<byte[]>> answers = new ArrayList<>();
+        List<StreamObserver<byte[]>> calls = new ArrayList<>();
+        for (int i = 0; i < MAX; i++) {
+            answers.add(hold(client(impatient)));
+            calls.add(held.poll(PATIENCE_S, TimeUnit.SECONDS));
+        }
+        assertArrayEquals(new byte[] {7}, echo(client(impatient)));
+        assertThrows(ExecutionException.class, () -> answers.getFirst().get(PATIENCE_S, TimeUnit.SECONDS));
+        calls.getLast().onNext(new byte[] {8});
+        calls.getLast().onCompleted();
+        assertArrayEquals(new byte[] {8}, answers.getLast().get(PATIENCE_S, TimeUnit.SECONDS));
+    }
+
+    /** The executor is late: the call ends after its request was read and before it is handled. So its connection is the one idle for longest. */
+    @Test
+    void aCallThatEndedBeforeItWasHandledHoldsNoConnection() throws Exception {
+        BlockingQueue<Runnable> late = new LinkedBlockingQueue<>();
+        CountDownLatch read = new CountDownLatch(1);
+        CountDownLatch ended = new CountDownLatch(1);
+        Server slow = server(new GrpcConnections("slow", MAX), builder -> builder.executor(late::add)
+                .addStreamTracerFactory(new ServerStreamTracer.Factory() {
+                    @Override
+                    public ServerStreamTracer newServerStreamTracer(String method, Metadata headers) {
+                        return new ServerStreamTracer() {
+                            @Override
+                            public void inboundMessageRead(int number, long wireBytes, long bytes) {
+                                read.countDown();
+                            }
+
+                            @Override
+                            public void streamClosed(Status status) {
+                                ended.countDown();
+                            }
+                        };
+                    }
+                }));
+        ManagedChannel client = client(slow);
+        Future<byte[]> answer = hold(client);
+        Runnable task = late.take();
+        while (read.getCount() > 0) { // this task begins the call; the one that has its request comes after the read
+            task.run();
+            task = late.take();
+        }
+        assertTrue(answer.cancel(true));
+        assertTrue(ended.await(PATIENCE_S, TimeUnit.SECONDS));
+        for (; task != null; task = late.poll()) {
+            task.run();
+        }
+        assertNotNull(begun.poll(PATIENCE_S, TimeUnit.SECONDS), "the request was handled after the end of its call");
+        Socket second = connected(slow);
+        for (int i = 2; i < MAX; i++) {
+            connected(slow);
+        }
+        CountDownLatch left = new CountDownLatch(1);
+        client.notifyWhenStateChanged(ConnectivityState.READY, left::countDown);
+        connected(slow);
+        assertTrue(left.await(EVICTED_MS, TimeUnit.MILLISECONDS), "it is closed for one more");
+        assertFalse(isClosed(second, 500));
     }
 
     /** A stream without a message, and a unary call whose request does not end: a caller that shows no token can begin both. */

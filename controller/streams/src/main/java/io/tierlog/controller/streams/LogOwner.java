@@ -63,7 +63,6 @@ import org.slf4j.LoggerFactory;
 final class LogOwner implements EventProcessor.Opening, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(LogOwner.class);
     private static final Duration POLL = Duration.ofMillis(100);
-    /** Consumers of no group have nothing to tell the brokers. */
     private static final long AGAIN_MS = 200;
     private static final int FETCH_WAIT_MS = 10;
     private static final int FIRST_STEP = 64;

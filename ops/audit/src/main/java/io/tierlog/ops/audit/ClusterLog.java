@@ -17,6 +17,7 @@ import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -37,8 +38,6 @@ public final class ClusterLog implements LogSource {
     private static final Duration POLL = Duration.ofMillis(200);
     private static final int MOST_RECORDS = 5_000;
     private static final int FETCH_BYTES = 4 << 20;
-    /** At the end of a partition every other request on the connection, the last one too, waits behind a fetch that waits for records. */
-    private static final int FETCH_WAIT_MS = 20;
     private static final int SMALLER = 16;
     private static final int LEAST_FETCH_BYTES = FETCH_BYTES / SMALLER / SMALLER;
 
@@ -203,7 +202,6 @@ public final class ClusterLog implements LogSource {
                 "auto.offset.reset", "none",
                 "allow.auto.create.topics", "false",
                 "max.poll.records", MOST_RECORDS,
-                "fetch.max.wait.ms", FETCH_WAIT_MS,
                 "max.partition.fetch.bytes", fetchBytes,
                 "default.api.timeout.ms", Math.toIntExact(access.timeout().toMillis())));
     }
@@ -348,7 +346,7 @@ public final class ClusterLog implements LogSource {
 
         @Override
         public void close() {
-            consumer.close(KafkaAccess.AT_ONCE);
+            consumer.close(CloseOptions.timeout(Duration.ofSeconds(1)));
         }
     }
 }

@@ -24,6 +24,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -141,37 +142,28 @@ final class PartitionAudit {
         return new PartitionStart.At(partition, nextEvent, nextDecision, lastTimeMs, applicationId);
     }
 
-    /** Reads all of it. {@code atRest}: nothing may be in flight at its end. */
-    LogInvariants.Counts run(boolean atRest) {
-        return run(atRest, () -> {});
-    }
-
-    /** As the other; {@code decided} runs after the last decision and the event that it answers, before later events. */
-    LogInvariants.Counts run(boolean atRest, Runnable decided) {
-        // A running log gets a tick each second: at rest only those events must be answered that were there
-        // before the end of the decisions was fixed.
-        long due = atRest ? endOfEvents() : Long.MAX_VALUE;
+    /**
+     * Reads all of it.
+     *
+     * @param due offset of an event; where it is there, every event before must be answered and nothing be in flight at the end
+     * @param decided runs after the last decision and the event that it answers, before later events
+     */
+    LogInvariants.Counts run(OptionalLong due, Runnable decided) {
         // The end of a topic is fixed when it is opened: in this order every decision has its event, also while a cluster goes on.
         try (Side<Fact> decisions = new Side<>(topics.decisions(), Fact.class, false);
                 Side<Event> events = new Side<>(topics.events(), Event.class, true)) {
             decided(decisions, events);
             decided.run();
-            while (events.peekOffset() < due) {
+            while (events.peekOffset() < due.orElse(Long.MAX_VALUE)) {
                 event(events);
             }
-            invariants.atEnd(atRest);
+            invariants.atEnd(due.isPresent());
             eventChain.end();
             decisionChain.end();
             fold.map(f -> f.check(partition)).orElse(List.of()).forEach(v -> say(v.invariant().name(), topics.decisions(), lastDecision,
                     "the tables that all facts make: " + v.detail()));
         }
         return invariants.counts();
-    }
-
-    private long endOfEvents() {
-        try (LogSource.Stream events = source.open(topics.events(), partition)) {
-            return events.end();
-        }
     }
 
     /** Reads the decisions, up to the last one of the job, and their events; no event behind them. */

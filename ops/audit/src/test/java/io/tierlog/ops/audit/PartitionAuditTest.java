@@ -15,6 +15,7 @@ import io.tierlog.schemas.event.Tick;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -35,10 +36,10 @@ class PartitionAuditTest {
         LogSource log = new MemoryLog()
                 .with(topics.events(), List.of(record(topics.events(), keyOfEvent, tick)))
                 .with(topics.decisions(), List.of(record(topics.decisions(), keyOfDecision, advanced)));
-        return audit(log, true);
+        return audit(log, OptionalLong.of(1));
     }
 
-    private List<String> audit(LogSource log, boolean atRest) {
+    private List<String> audit(LogSource log, OptionalLong due) {
         List<String> found = new ArrayList<>();
         new PartitionAudit(new PartitionAudit.Job(log, topics, codec, 0, false), new PartitionAudit.Listener() {
             @Override
@@ -51,7 +52,7 @@ class PartitionAuditTest {
 
             @Override
             public void fact(long offset, Fact decision) {}
-        }).run(atRest);
+        }).run(due, () -> {});
         return found;
     }
 
@@ -111,7 +112,7 @@ class PartitionAuditTest {
 
     @Test
     void aDecisionOfALaterMomentIsNoFinding() {
-        assertEquals(List.of(), audit(new RunningLog(), false));
+        assertEquals(List.of(), audit(new RunningLog(), OptionalLong.empty()));
     }
 
     @Test

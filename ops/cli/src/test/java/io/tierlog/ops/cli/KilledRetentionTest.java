@@ -98,7 +98,7 @@ class KilledRetentionTest {
                 assertTrue(app.awaitRunning(Duration.ofSeconds(60)), () -> "ended: " + app.ended().getNow(null));
                 Set<Place> known = new HashSet<>();
                 // The other steps are tried on other days.
-                int step = 1 + LocalDate.now(ZoneOffset.UTC).getDayOfMonth() % STRIDE;
+                int step = 1 + (int) (LocalDate.now(ZoneOffset.UTC).toEpochDay() % STRIDE);
                 int killed = 0;
                 while (!round(servers, log, known, step)) {
                     holds(servers, log, known, "killed at step " + step);

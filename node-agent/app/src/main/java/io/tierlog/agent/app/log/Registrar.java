@@ -3,6 +3,7 @@ package io.tierlog.agent.app.log;
 
 import io.tierlog.agent.core.api.AgentInput.Registered;
 import io.tierlog.agent.core.port.EventSink;
+import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Partitions;
 import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
@@ -68,7 +69,8 @@ public final class Registrar {
         // From the first refusal on, since no controller may have run for hours before it.
         long refusedNs = 0;
         boolean wasRefused = false;
-        try (KafkaConsumer<byte[], byte[]> consumer = log.atTheEndOf(partition, true)) {
+        KafkaConsumer<byte[], byte[]> consumer = log.atTheEndOf(partition, true);
+        try {
             while (true) {
                 sink.append(log.aggregate(), "", registering);
                 Optional<Fact> answer = await(consumer, reader);
@@ -89,6 +91,8 @@ public final class Registrar {
                 LOG.info("another process is registered for node {} ({}); asking again", log.node(), refused.detail());
                 Thread.sleep(ASK_AGAIN_MS);
             }
+        } finally {
+            consumer.close(KafkaAccess.AT_ONCE);
         }
     }
 

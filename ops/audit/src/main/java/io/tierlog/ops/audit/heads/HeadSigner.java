@@ -71,8 +71,9 @@ public final class HeadSigner implements AutoCloseable {
     private static final long PAUSE_MS = 1_000;
     private static final long MARKER_MS = 10;
     private static final int FETCH_BYTES = 8 << 20;
-    /** Offsets and partitions are asked for behind the fetch that is under way. */
-    private static final int FETCH_WAIT_MS = 50;
+    /** A broker answers the requests of a connection in order, so the next one waits while a fetch waits for records. */
+    private static final int FETCH_WAIT_ONCE_MS = 20;
+    private static final int FETCH_WAIT_MS = 500;
     private static final int PARTITION_BYTES = 1 << 20;
     private static final int REQUEST_MS = 15_000;
     private static final int DELIVERY_MS = 30_000;
@@ -217,7 +218,7 @@ public final class HeadSigner implements AutoCloseable {
     private void session(boolean once) throws InterruptedException {
         KafkaProducer<byte[], byte[]> producer = producer();
         try {
-            KafkaConsumer<byte[], byte[]> consumer = consumer();
+            KafkaConsumer<byte[], byte[]> consumer = consumer(once);
             try {
                 // From here on no signer before this one writes a head: what is read next is the last one.
                 producer.initTransactions();
@@ -355,14 +356,14 @@ public final class HeadSigner implements AutoCloseable {
         return new KafkaProducer<>(settings, new ByteArraySerializer(), new ByteArraySerializer());
     }
 
-    private KafkaConsumer<byte[], byte[]> consumer() {
+    private KafkaConsumer<byte[], byte[]> consumer(boolean once) {
         Map<String, Object> settings = config.access().client(Map.of(
                 "isolation.level", "read_committed",
                 "enable.auto.commit", "false",
                 "auto.offset.reset", "none",
                 "allow.auto.create.topics", "false",
                 "fetch.max.bytes", FETCH_BYTES,
-                "fetch.max.wait.ms", FETCH_WAIT_MS,
+                "fetch.max.wait.ms", once ? FETCH_WAIT_ONCE_MS : FETCH_WAIT_MS,
                 "max.partition.fetch.bytes", PARTITION_BYTES,
                 "default.api.timeout.ms", Math.toIntExact(config.access().timeout().toMillis())));
         return new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer());
