@@ -150,6 +150,12 @@ class GrpcConnectionsTest {
                 client.newCall(HOLD, CallOptions.DEFAULT.withDeadlineAfter(PATIENCE_S, TimeUnit.SECONDS)), new byte[] {9});
     }
 
+    private static Runnable next(BlockingQueue<Runnable> tasks) throws InterruptedException {
+        Runnable next = tasks.poll(PATIENCE_S, TimeUnit.SECONDS);
+        assertNotNull(next);
+        return next;
+    }
+
     private Socket connected() throws IOException {
         return connected(server);
     }
@@ -233,7 +239,7 @@ class GrpcConnectionsTest {
             calls.add(held.poll(PATIENCE_S, TimeUnit.SECONDS));
         }
         assertArrayEquals(new byte[] {7}, echo(client(impatient)));
-        assertThrows(ExecutionException.class, () -> answers.getFirst().get(PATIENCE_S, TimeUnit.SECONDS));
+        assertThrows(ExecutionException.class, () -> answers.getFirst().get(EVICTED_MS, TimeUnit.MILLISECONDS));
         calls.getLast().onNext(new byte[] {8});
         calls.getLast().onCompleted();
         assertArrayEquals(new byte[] {8}, answers.getLast().get(PATIENCE_S, TimeUnit.SECONDS));
@@ -243,7 +249,7 @@ class GrpcConnectionsTest {
     @Test
     void aCallThatEndedBeforeItWasHandledHoldsNoConnection() throws Exception {
         BlockingQueue<Runnable> late = new LinkedBlockingQueue<>();
-        CountDownLatch read = new CountDownLatch(1);
+        CountDownLatch started = new CountDownLatch(1);
         CountDownLatch ended = new CountDownLatch(1);
         Server slow = server(new GrpcConnections("slow", MAX), builder -> builder.executor(late::add)
                 .addStreamTracerFactory(new ServerStreamTracer.Factory() {
@@ -251,8 +257,8 @@ class GrpcConnectionsTest {
                     public ServerStreamTracer newServerStreamTracer(String method, Metadata headers) {
                         return new ServerStreamTracer() {
                             @Override
-                            public void inboundMessageRead(int number, long wireBytes, long bytes) {
-                                read.countDown();
+                            public void serverCallStarted(ServerCallInfo<?, ?> call) {
+                                started.countDown();
                             }
 
                             @Override
@@ -263,18 +269,20 @@ class GrpcConnectionsTest {
                     }
                 }));
         ManagedChannel client = client(slow);
-        Future<byte[]> answer = hold(client);
-        Runnable task = late.take();
-        while (read.getCount() > 0) { // this task begins the call; the one that has its request comes after the read
-            task.run();
-            task = late.take();
+        ClientCall<byte[], byte[]> call = client.newCall(UNENDED, CallOptions.DEFAULT);
+        call.start(new ClientCall.Listener<>() {}, new Metadata());
+        while (started.getCount() > 0) {
+            next(late).run();
         }
-        assertTrue(answer.cancel(true));
+        call.sendMessage(new byte[] {9});
+        call.halfClose();
+        Runnable request = next(late);
+        call.cancel("the caller ends it", null);
         assertTrue(ended.await(PATIENCE_S, TimeUnit.SECONDS));
-        for (; task != null; task = late.poll()) {
+        for (Runnable task = request; task != null; task = late.poll()) {
             task.run();
         }
-        assertNotNull(begun.poll(PATIENCE_S, TimeUnit.SECONDS), "the request was handled after the end of its call");
+        assertNotNull(held.poll(), "the whole request was handled after the end of its call");
         Socket second = connected(slow);
         for (int i = 2; i < MAX; i++) {
             connected(slow);

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Partitions share nothing and are read side by side. One instance verifies once.
  */
 public final class Verifier {
-    /** A controller that works decides what comes and commits it in less, by default each half a second. */
+    /** By default a controller commits each half a second what it has decided. */
     private static final long DECIDED_MS = 1_500;
 
     /** Which finding is reported as the first: one that names a wrong record goes before one that may only follow from it, then the earliest. */
@@ -43,6 +43,7 @@ public final class Verifier {
     private final Topics topics;
     private final Codec codec;
     private final Options options;
+    private final Pause pause;
     private final LongAdder records = new LongAdder();
     private final LongAdder bytes = new LongAdder();
     private final Map<String, Long> counts = new TreeMap<>();
@@ -83,8 +84,21 @@ public final class Verifier {
         }
     }
 
+    /** Time for a running cluster. */
+    @FunctionalInterface
+    interface Pause {
+        /** Ends when what is on the log is decided. */
+        void take() throws InterruptedException;
+    }
+
     /** A log to verify. */
     public Verifier(LogSource source, Topics topics, Codec codec, Options options) {
+        this(source, topics, codec, options, () -> Thread.sleep(DECIDED_MS));
+    }
+
+    /** With another pause. */
+    Verifier(LogSource source, Topics topics, Codec codec, Options options, Pause pause) {
+        this.pause = pause;
         this.source = source;
         this.topics = topics;
         this.codec = codec;
@@ -102,7 +116,6 @@ public final class Verifier {
             throw new AuditException("whether it was at rest does not show in an archive that was made of a running cluster: its topics do not end"
                     + " at the same moment", "leave out --at-rest, or ask the cluster");
         }
-        long start = System.nanoTime();
         int partitions = source.partitions(topics.events());
         if (source.partitions(topics.decisions()) != partitions) {
             throw new AuditException(topics.events() + " has " + partitions + " partitions, and " + topics.decisions() + " has "
@@ -110,6 +123,7 @@ public final class Verifier {
         }
         options.continuation().ifPresent(row -> row.findings().forEach(this::found));
         List<OptionalLong> due = due(partitions);
+        long start = System.nanoTime();
         List<PlacementCheck> placements = new ArrayList<>();
         List<Callable<LogInvariants.Counts>> jobs = new ArrayList<>();
         for (int p = 0; p < partitions; p++) {
@@ -133,7 +147,7 @@ public final class Verifier {
         return new VerifyReport(partitions, records.sum(), bytes.sum(), elapsedMs, operations, first, Map.copyOf(counts), List.copyOf(notes));
     }
 
-    /** At rest, before which offset of each partition every event must be answered. A running log gets a tick each second: later ones need not be. */
+    /** At rest, the end of each partition's events: those before must be answered. A running cluster, where later ones come, gets time to do so. */
     private List<OptionalLong> due(int partitions) throws InterruptedException {
         List<OptionalLong> ends = new ArrayList<>();
         for (int p = 0; p < partitions; p++) {
@@ -146,7 +160,7 @@ public final class Verifier {
             }
         }
         if (options.atRest() && source.isLive()) {
-            Thread.sleep(DECIDED_MS);
+            pause.take();
         }
         return ends;
     }

@@ -15,6 +15,7 @@ import io.tierlog.schemas.event.Tick;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -56,27 +57,39 @@ class PartitionAuditTest {
         return found;
     }
 
-    /** A running cluster: each time a topic is opened, a further tick has been written and decided. What an open topic shows does not grow. */
+    /** A running cluster. When it goes on, each open of a topic follows a further tick and its decision. What an open topic shows does not grow. */
     private final class RunningLog implements LogSource {
         private final List<LogEntry> ticks = new ArrayList<>();
         private final List<LogEntry> decisions = new ArrayList<>();
         private int previousTick;
         private int previousDecision;
+        private final boolean goesOn;
 
-        private void goOn() {
+        RunningLog(boolean goesOn) {
+            this.goesOn = goesOn;
+        }
+
+        private void tick() {
             int at = ticks.size();
             Tick tick = new Tick(new Envelope(CLOCK, CLOCK, 0, at + 1, previousTick, 5 + at, null, null, null), 5 + at);
+            previousTick = RecordStamp.crc32cOfFramed(codec.encode(topics.events(), tick));
+            ticks.add(new LogEntry.Data(at, 0, CLOCK.getBytes(StandardCharsets.UTF_8), codec.encode(topics.events(), tick)));
+        }
+
+        private void decide() {
+            int at = decisions.size();
             TimeAdvanced advanced = new TimeAdvanced(
                     new Envelope(CLOCK, "controller/0", 0, at + 1, previousDecision, 5 + at, CLOCK + "@" + at, null, null), 5 + at, at + 1);
-            previousTick = RecordStamp.crc32cOfFramed(codec.encode(topics.events(), tick));
             previousDecision = RecordStamp.crc32cOfFramed(codec.encode(topics.decisions(), advanced));
-            ticks.add(new LogEntry.Data(at, 0, CLOCK.getBytes(StandardCharsets.UTF_8), codec.encode(topics.events(), tick)));
             decisions.add(new LogEntry.Data(at, 0, CLOCK.getBytes(StandardCharsets.UTF_8), codec.encode(topics.decisions(), advanced)));
         }
 
         @Override
         public Stream open(String topic, int partition) {
-            goOn();
+            if (goesOn) {
+                tick();
+                decide();
+            }
             List<LogEntry> entries = List.copyOf(topic.equals(topics.events()) ? ticks : decisions);
             return new MemoryLog().with(topic, entries).open(topic, partition);
         }
@@ -112,7 +125,23 @@ class PartitionAuditTest {
 
     @Test
     void aDecisionOfALaterMomentIsNoFinding() {
-        assertEquals(List.of(), audit(new RunningLog(), OptionalLong.empty()));
+        assertEquals(List.of(), audit(new RunningLog(true), OptionalLong.empty()));
+    }
+
+    private Optional<Finding> atRest(RunningLog log, Verifier.Pause pause) throws InterruptedException {
+        return new Verifier(log, topics, codec, new Verifier.Options(1, true, false, false), pause).verify().first();
+    }
+
+    /** The tick that comes meanwhile need not be decided. */
+    @Test
+    void atRestARunningClusterHasTimeToDecideWhatIsThere() throws Exception {
+        RunningLog log = new RunningLog(false);
+        log.tick();
+        assertEquals(Optional.empty(), atRest(log, () -> {
+            log.decide();
+            log.tick();
+        }));
+        assertEquals("I6", atRest(log, () -> {}).orElseThrow().check());
     }
 
     @Test

@@ -150,9 +150,9 @@ class DemoCommandTest {
     @Test
     void aKilledAgentFindsItsDiskAgain() throws Exception {
         JsonNode report = demo(
-                "--processes", "--agent-kills", "1", "--requests", "280", "--host", "60blocks", "--disk", "400blocks", "--nodes", "1");
+                "--processes", "--agent-kills", "1", "--requests", "400", "--host", "60blocks", "--disk", "400blocks", "--nodes", "1");
 
-        assertSound(report, 280);
+        assertSound(report, 400);
         assertTrue(err.toString().contains("s (1 of 1)"), err.toString());
         assertTrue(report.get("recovered_blocks").asLong() > 0, report.toString());
         assertTrue(report.get("hits").get("disk").asLong() > 0, report.toString());
