@@ -145,7 +145,7 @@ final class PartitionAudit {
     /**
      * Reads all of it.
      *
-     * @param due offset of an event; where it is there, every event before must be answered and nothing be in flight at the end
+     * @param due if present, every event before this offset must be answered, and nothing be in flight at the end
      * @param decided runs after the last decision and the event that it answers, before later events
      */
     LogInvariants.Counts run(OptionalLong due, Runnable decided) {

@@ -2,7 +2,6 @@
 package io.tierlog.agent.bridge.publish;
 
 import io.tierlog.agent.bridge.publish.BatchLog.Numbered;
-import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.registry.RegistryUnavailableException;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -11,6 +10,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -177,6 +177,6 @@ final class LogCursor implements AutoCloseable {
 
     @Override
     public void close() {
-        consumer.close(KafkaAccess.AT_ONCE);
+        consumer.close(CloseOptions.timeout(Duration.ofSeconds(1)));
     }
 }

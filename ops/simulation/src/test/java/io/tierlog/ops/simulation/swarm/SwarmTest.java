@@ -31,10 +31,10 @@ class SwarmTest {
     private static final Set<FaultKind> ALL = EnumSet.allOf(FaultKind.class);
 
     /** The time that the fixed episodes may take; those that did not begin by then are left out, and the report says so. */
-    private static final Duration LIMIT = Duration.ofMinutes(12);
+    private static final Duration LIMIT = Duration.ofMinutes(7);
 
     /** The time in which further episodes may begin when the listed seeds miss a kind of work. */
-    private static final Duration SEARCH_LIMIT = Duration.ofMinutes(12);
+    private static final Duration SEARCH_LIMIT = Duration.ofMinutes(7);
 
     /** A build that has run fewer than these has shown nothing. */
     private static final long FEWEST = 40;
